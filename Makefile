@@ -1,0 +1,40 @@
+# Two commands do everything: `make demo` and `make test`. The others are parts of them, or for those who work on Hardwon.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.hardwon-ready
+
+.PHONY: demo test setup system lint format bench clean
+
+demo: setup
+	@$(BIN)/python demo.py
+
+test: setup lint
+	@$(BIN)/hardwon models pull local:qwen2.5-coder-0.5b
+	@$(BIN)/python -m pytest
+
+setup: system $(STAMP)
+
+system:
+	@sh system-packages.sh
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[all]" --group dev
+	@touch $(STAMP)
+
+lint: setup
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/mypy --no-error-summary
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: setup
+	@$(BIN)/python benchmarks/table.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,37 @@
+"""The `Actor` protocol, and the door to the model that an actor is given."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Protocol
+
+from hardwon.models.protocol import Completion, Message
+from hardwon.task import Problem
+from hardwon.trial import Lesson, Trajectory, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """What the next trial is told beside the problem: lessons, and an earlier trial to build on (or None)."""
+
+    lessons: tuple[Lesson, ...] = ()
+    previous: Trial | None = None
+
+
+class Generate(Protocol):
+    """One model call of the role at hand, counted and journalled. Raises BudgetExhausted, ModelError."""
+
+    def __call__(
+        self,
+        messages: tuple[Message, ...],
+        *,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+    ) -> Awaitable[Completion]: ...
+
+
+class Actor(Protocol):
+    """Makes one trajectory for a problem."""
+
+    async def act(self, problem: Problem, hints: Hints, generate: Generate) -> Trajectory: ...

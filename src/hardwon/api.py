@@ -1,0 +1,138 @@
+"""Solve one task from Python, in about five lines.
+
+from hardwon import solve
+solution = solve("Write `double(x)`, which doubles a number.", check="assert double(4) == 8")
+print(solution.solved, solution.program)
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+from hardwon.actors.program import ProgramActor
+from hardwon.budget import Budget, Ledger
+from hardwon.config import load_config
+from hardwon.errors import UsageError
+from hardwon.evaluators.function import FunctionCheck, Outcome
+from hardwon.evaluators.unit import UnitTests
+from hardwon.models.open import open_model
+from hardwon.models.protocol import Model
+from hardwon.runs.runner import solve as spend
+from hardwon.sandbox.choose import open_sandbox
+from hardwon.sandbox.protocol import FunctionTests, Sandbox
+from hardwon.session import Happening, Sampling, Session
+from hardwon.strategies.protocol import Strategy
+from hardwon.strategies.registry import make_strategy
+from hardwon.task import Evaluator, Problem
+from hardwon.trial import Lesson, Stop, Trial
+
+CheckLike = str | Callable[[str], Outcome | Awaitable[Outcome]] | Evaluator
+"""Assertion lines, a function of the program's text, or any evaluator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What came of a task: the program handed in (None if there was none), every trial and lesson, and the ledger.
+
+    `solved` is True when the submission passed its checks, None when they gave no evidence.
+    """
+
+    solved: bool | None
+    program: str | None
+    stop: Stop
+    trials: tuple[Trial, ...]
+    lessons: tuple[Lesson, ...]
+    ledger: Ledger
+
+
+def solve(prompt: str, *, check: CheckLike, **settings: object) -> Solution:
+    """`asolve`, for code that is not async. Takes the same arguments; not to be called in a running event loop."""
+    return asyncio.run(asolve(prompt, check=check, **settings))  # type: ignore[arg-type]
+
+
+async def asolve(
+    prompt: str,
+    *,
+    check: CheckLike,
+    model: str | Model | None = None,
+    strategy: str | Strategy = "reflexion",
+    entry_point: str | None = None,
+    budget: Budget | None = None,
+    sampling: Sampling | None = None,
+    sandbox: Sandbox | None = None,
+    watch: Callable[[Happening], None] | None = None,
+) -> Solution:
+    """Solves one task and returns its solution; nothing is written to disk.
+
+    `check` decides: Python assertions that call the function (`entry_point` is read from them when it is not given), a
+    function of the program's text that returns a bool, a score from 0 to 1 or one of these with a text, or an evaluator.
+    `model` is a name, a model of your own, or None for the configured default. `watch` is told each trial and lesson.
+
+    Raises UsageError for bad input, ModelError and SandboxError for trouble that is not the program's.
+    """
+    async with AsyncExitStack() as stack:
+        if sandbox is None:
+            sandbox = open_sandbox(workers=1)
+            stack.push_async_callback(sandbox.close)
+        if model is None or isinstance(model, str):
+            model = open_model(model or load_config().model, parallel=1)
+            stack.push_async_callback(model.close)
+        if isinstance(strategy, str):
+            strategy = make_strategy(strategy)
+        problem, evaluator = _problem(prompt, check, entry_point, sandbox)
+        session = Session(
+            problem,
+            model,
+            ProgramActor(),
+            evaluator,
+            budget=budget or Budget(),
+            sampling=sampling or Sampling(),
+            watch=watch,
+        )
+        submission = await spend(strategy, session)
+    trial = submission.trial
+    verdict = trial.feedback.verdict if trial else "fail"
+    return Solution(
+        {"pass": True, "fail": False, "no_evidence": None}[verdict],
+        trial.trajectory.output if trial else None,
+        submission.stop,
+        tuple(session.trials),
+        tuple(session.lessons),
+        session.ledger,
+    )
+
+
+def _problem(
+    prompt: str, check: CheckLike, entry_point: str | None, sandbox: Sandbox
+) -> tuple[Problem, Evaluator]:
+    if isinstance(check, str):
+        lines = tuple(line for line in check.splitlines() if line.strip())
+        name = entry_point or _called(check)
+        return Problem("task", prompt, "function", name, lines), UnitTests(
+            FunctionTests(name, check), sandbox
+        )
+    kind = "function" if entry_point else "text"
+    problem = Problem("task", prompt, "function" if kind == "function" else "text", entry_point)
+    return problem, FunctionCheck(check) if callable(check) else check
+
+
+def _called(source: str) -> str:
+    """The function that assertions are about: the first that they call and Python does not bring."""
+    import builtins
+
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        raise UsageError(f"check, line {error.lineno}: {error.msg}; give Python assertions") from error
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and not hasattr(builtins, node.func.id)
+        ):
+            return node.func.id
+    raise UsageError("check: the assertions call no function; give entry_point")

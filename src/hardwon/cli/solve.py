@@ -1,0 +1,72 @@
+"""`hardwon solve`: one prompt, and a command that decides success."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hardwon.cli import options as o
+
+
+def solve(
+    prompt: Annotated[str, typer.Option("--prompt", help="A file with the task, or - for standard input.")],
+    check: Annotated[str, typer.Option("--check", help="The command that decides: exit status 0 is solved.")],
+    workdir: Annotated[
+        Path | None, typer.Option("--workdir", help="A folder the command needs; it works on a private copy.")
+    ] = None,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="Where the program is written; its name is what the command finds."),
+    ] = Path("solution.py"),
+    model: o.ModelName = None,
+    strategy: o.StrategyName = "reflexion",
+    settings: o.Settings = None,
+    trials: o.Trials = None,
+    budget: o.BudgetText = "",
+    check_timeout: Annotated[float, typer.Option("--check-timeout", min=0.1, help="Seconds for one check.")] = 60.0,
+    network: Annotated[bool, typer.Option("--network", help="Let the command reach the network.")] = False,
+    seed: o.Seed = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The run folder. Default: runs/NAME, by the settings.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume/--fresh", help="Go on with an unfinished run, or discard it.")
+    ] = True,
+    temperature: o.Temperature = 0.0,
+    max_tokens: o.MaxTokens = 1024,
+    prompts: o.Prompts = None,
+    sandbox: o.SandboxName = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell trials and lessons.")] = False,
+    as_json: o.Json = False,
+) -> None:
+    """Write a program that makes a command succeed.
+
+    Leaves with 0 when it is solved, 1 when not, 2 on bad input, 3 when something else was in the way.
+    """
+    from hardwon.cli.solving import SolveOptions, solve_one
+
+    solve_one(
+        SolveOptions(
+            prompt=prompt,
+            check=check,
+            workdir=workdir,
+            output=output,
+            model=model,
+            strategy=strategy,
+            settings=o.strategy_settings(settings, trials),
+            budget=budget,
+            check_timeout=check_timeout,
+            network=network,
+            seed=seed,
+            out=out,
+            fresh=not resume,
+            temperature=temperature,
+            max_tokens=max_tokens,
+            prompts=prompts,
+            sandbox=o.one_of("--sandbox", sandbox, ("auto", "bubblewrap", "process")),
+            quiet=quiet,
+            as_json=as_json,
+        )
+    )

@@ -1,0 +1,156 @@
+"""Does what `hardwon solve` asks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import typer
+
+from hardwon import prompts as prompt_texts
+from hardwon.budget import Budget
+from hardwon.cli.carrying import carry_out, need_price, run_folder
+from hardwon.cli.interruption import run_to_end
+from hardwon.cli.plain import one_line
+from hardwon.cli.weights import ready_model
+from hardwon.config import load_config
+from hardwon.errors import UsageError
+from hardwon.evaluators.command import CommandCheck
+from hardwon.runs.folder import write_text
+from hardwon.runs.results import read_rows
+from hardwon.runs.row import Row
+from hardwon.runs.runner import Arm
+from hardwon.runs.settings import run_config
+from hardwon.sandbox.choose import open_sandbox
+from hardwon.sandbox.protocol import Limits
+from hardwon.session import Sampling
+from hardwon.strategies.registry import make_strategy
+from hardwon.task import Problem, Task
+
+TASK_ID = "solve"
+"""The one task's id, for scripted models and results."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolveOptions:
+    """What the command line asked for."""
+
+    prompt: str
+    check: str
+    workdir: Path | None
+    output: Path
+    model: str | None
+    strategy: str
+    settings: Mapping[str, str]
+    budget: str
+    check_timeout: float
+    network: bool
+    seed: int
+    out: Path | None
+    fresh: bool
+    temperature: float
+    max_tokens: int
+    prompts: Path | None
+    sandbox: Literal["auto", "bubblewrap", "process"] | None
+    quiet: bool
+    as_json: bool
+
+
+def solve_one(options: SolveOptions) -> None:
+    """Solves and writes the program; leaves with the contract's exit codes."""
+    run_to_end(_solve(options))
+
+
+async def _solve(options: SolveOptions) -> int:
+    config = load_config()
+    prompt_texts.use_folder(options.prompts or config.prompts)
+    text = _prompt_text(options.prompt)
+    _check_places(options)
+    strategy = make_strategy(options.strategy, options.settings)
+    sampling = Sampling(options.temperature, options.max_tokens, seed=options.seed)
+    arm = Arm(strategy.name, strategy, Budget.parse(options.budget), sampling, options.seed)
+    limits = Limits(total_seconds=options.check_timeout, memory_mib=2048, processes=128, file_mib=64)
+    sandbox = open_sandbox(workers=1, backend=options.sandbox or config.sandbox)
+    try:
+        evaluator = CommandCheck(
+            options.check,
+            sandbox,
+            workdir=options.workdir,
+            filename=options.output.name,
+            limits=limits,
+            network=options.network,
+        )
+        problem = Problem(TASK_ID, text, kind="text")
+        facts = [text, options.check, options.output.name, str(options.workdir), options.network]
+        digest = hashlib.sha256(json.dumps(facts).encode("utf-8", "surrogatepass")).hexdigest()
+        task = Task(problem, evaluator, None, digest, graded_on="visible")
+        model = ready_model(options.model or config.model, parallel=1)
+        need_price(arm.budget, model)
+        settings = run_config(
+            suite="solve",
+            model=model.name,
+            feedback="visible",
+            arms=[arm],
+            limits=asdict(limits),
+            about={"prompt": options.prompt, "check": options.check, "workdir": str(options.workdir)},
+        )
+        settings["settings"]["task"] = digest
+        out = options.out or run_folder(settings, arm.name)
+        fresh = options.fresh or (options.out is None and _finished(out))
+        try:
+            await carry_out(settings, out, [task], arm, model, workers=1, fresh=fresh, show=not options.quiet)
+        finally:
+            await model.close()
+    finally:
+        await sandbox.close()
+    return _hand_over(options, read_rows(out)[0])
+
+
+def _prompt_text(prompt: str) -> str:
+    try:
+        text = sys.stdin.read() if prompt == "-" else Path(prompt).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--prompt {prompt}: {error.strerror}; give a text file, or - for standard input") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--prompt {prompt}: is not UTF-8 ({error.reason}); save it as UTF-8") from error
+    if not text.strip():
+        raise UsageError(f"--prompt {prompt}: is empty; say what the program should do")
+    return text
+
+
+def _check_places(options: SolveOptions) -> None:
+    if not options.check.strip():
+        raise UsageError("--check: is empty; give the command that decides success")
+    if options.workdir is not None and not options.workdir.is_dir():
+        raise UsageError(f"--workdir {options.workdir}: no such folder")
+    if options.output.is_dir():
+        raise UsageError(f"--output {options.output}: is a folder; give a file name")
+    if not options.output.parent.is_dir():
+        raise UsageError(f"--output {options.output}: its folder does not exist; make it first")
+
+
+def _finished(out: Path) -> bool:
+    try:
+        return any(row.error is None for row in read_rows(out))
+    except UsageError:
+        return False
+
+
+def _hand_over(options: SolveOptions, row: Row) -> int:
+    if row.submission is not None:
+        write_text(options.output, row.submission.rstrip("\n") + "\n")
+    if options.as_json:
+        typer.echo(json.dumps(row.as_json(), ensure_ascii=False))
+    elif row.error is not None:
+        typer.echo(f"error: {one_line(row.error, 400)}")
+    else:
+        state = "solved" if row.solved else "not solved"
+        where = f"; program in {options.output}" if row.submission is not None else "; no program was handed in"
+        tokens = row.tokens_in + row.tokens_out
+        typer.echo(f"{state} ({row.stop}) after {row.trials} trials and {tokens:,} tokens{where}")
+    return 3 if row.error is not None else 0 if row.solved else 1

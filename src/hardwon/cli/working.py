@@ -1,0 +1,138 @@
+"""Does what `hardwon run` asks: everything is checked before anything is written, then the runner works."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import typer
+
+from hardwon import prompts as prompt_texts
+from hardwon.budget import Budget
+from hardwon.cli.carrying import carry_out, need_price, run_folder
+from hardwon.cli.interruption import run_to_end
+from hardwon.cli.weights import ready_model
+from hardwon.config import load_config
+from hardwon.errors import UsageError
+from hardwon.runs.report import as_json, as_table
+from hardwon.runs.runner import Arm
+from hardwon.runs.settings import run_config
+from hardwon.sandbox.choose import open_sandbox
+from hardwon.sandbox.protocol import Limits, Sandbox
+from hardwon.session import Sampling
+from hardwon.strategies.registry import make_strategy
+from hardwon.suites.registry import SuiteOptions, open_suite
+from hardwon.task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the command line asked for."""
+
+    suite: str
+    data: Path | None
+    model: str | None
+    strategy: str
+    settings: Mapping[str, str]
+    budget: str
+    limit: int | None
+    ids: tuple[str, ...] | None
+    workers: int | None
+    seed: int
+    feedback: Literal["visible", "generated", "oracle"] | None
+    fallback: bool
+    out: Path | None
+    fresh: bool
+    temperature: float
+    max_tokens: int
+    prompts: Path | None
+    sandbox: Literal["auto", "bubblewrap", "process"] | None
+    show: bool
+    as_json: bool
+
+
+def work(options: RunOptions) -> None:
+    """Runs and reports; leaves with 3 when a task was ended by an error, 130 when interrupted."""
+    run_to_end(_work(options))
+
+
+async def _work(options: RunOptions) -> int:
+    config = load_config()
+    prompt_texts.use_folder(options.prompts or config.prompts)
+    workers = options.workers or config.workers
+    arm = _arm(options)
+    suite = open_suite(options.suite)
+    limits = Limits()
+    sandbox = open_sandbox(workers=2, backend=options.sandbox or config.sandbox)
+    try:
+        tasks = suite.load(SuiteOptions(options.data, options.feedback, options.ids, options.limit, limits), sandbox)
+        _need_feedback(arm, tasks, options)
+        model = ready_model(options.model or config.model, parallel=workers)
+        need_price(arm.budget, model)
+        settings = run_config(
+            suite=suite.name,
+            model=model.name,
+            feedback=options.feedback or "default",
+            arms=[arm],
+            limits=asdict(limits),
+            about=_about(options, tasks, sandbox, workers),
+        )
+        out = options.out or run_folder(settings, arm.name)
+        try:
+            summaries = await carry_out(
+                settings, out, tasks, arm, model, workers=workers, fresh=options.fresh, show=options.show
+            )
+        finally:
+            await model.close()
+    finally:
+        await sandbox.close()
+    typer.echo((as_json if options.as_json else as_table)(settings, summaries))
+    return 3 if any(summary.errors for summary in summaries) else 0
+
+
+def _arm(options: RunOptions) -> Arm:
+    strategy = make_strategy(options.strategy, options.settings)
+    sampling = Sampling(options.temperature, options.max_tokens, seed=options.seed)
+    return Arm(strategy.name, strategy, Budget.parse(options.budget), sampling, options.seed)
+
+
+def _need_feedback(arm: Arm, tasks: Sequence[Task], options: RunOptions) -> None:
+    """Law 2: no feedback, no loop."""
+    having = [task for task in tasks if task.feedback is not None and task.feedback.source != "none"]
+    if not arm.strategy.needs_feedback or having:
+        return
+    if options.fallback:
+        print(
+            f"no feedback: {arm.strategy.name} runs one pass a task, without a loop (--fallback single)",
+            file=sys.stderr,
+        )
+        return
+    raise UsageError(
+        f"strategy {arm.strategy.name} learns from checked failures, and none of these tasks has a visible test; give "
+        "--feedback generated (tests the model writes, vetted), visible tests in the data, or --fallback single for one pass"
+    )
+
+
+def _about(options: RunOptions, tasks: Sequence[Task], sandbox: Sandbox, workers: int) -> dict[str, Any]:
+    isolation = sandbox.isolation
+    return {
+        "data": str(options.data) if options.data else None,
+        "data_sha256": _sha256(options.data) if options.data else None,
+        "tasks": len(tasks),
+        "limit": options.limit,
+        "ids": options.ids,
+        "workers": workers,
+        "isolation": {"backend": isolation.backend, "walls": isolation.walls, "missing": isolation.missing},
+    }
+
+
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}; give data that can be read") from error

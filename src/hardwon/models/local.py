@@ -1,0 +1,236 @@
+"""The embedded model: llama.cpp inside this process, several requests in flight at once through its slots.
+
+At temperature 0 decoding is greedy. Two runs may still differ in rare near-ties: how requests share a batch, and
+how much of a prompt was already in a slot's cache, changes the order of floating-point sums. With `parallel=1` the
+same sequence of requests gives the same replies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+from hardwon.errors import ModelError, ModelRefused, UsageError
+from hardwon.models.protocol import Completion, Request, Usage
+from hardwon.models.reasoning import split_reasoning
+from hardwon.models.weights import weights_named, weights_path, weights_present
+
+Progress = Callable[[int, int], None]
+"""Bytes done, bytes in all."""
+
+_FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
+
+
+class LocalModel:
+    """Runs a catalogue model in this process; loads on first use, off the event loop.
+
+    `parallel` slots answer at once; each has room for `context` tokens, prompt and completion together.
+    `threads` defaults to the processors this process may use. `weights` points at another GGUF file. Missing
+    weights of the catalogue are pulled on load, reporting bytes to `progress`.
+    """
+
+    price_known = True
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        parallel: int = 4,
+        context: int = 8192,
+        threads: int | None = None,
+        weights: Path | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Raises UsageError for a name that is not in the catalogue, or a number that makes no sense."""
+        if parallel < 1 or context < 512:
+            raise UsageError(f"local: want parallel >= 1 and context >= 512, not {parallel} and {context}")
+        self._short = weights_named(name).name if weights is None else name.removeprefix("local:")
+        self.name = f"local:{self._short}"
+        self.parallel = parallel
+        self.context = context
+        self._threads = threads or _processors()
+        self._weights = weights
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._server: Any = None
+        self._pool: ThreadPoolExecutor | None = None
+        self._stopping = threading.Event()
+
+    def load(self) -> None:
+        """Loads the weights (seconds; pulls them first if they are missing). Does nothing when loaded.
+
+        Raises UsageError for a missing extra, ModelError when the weights cannot be fetched or loaded.
+        """
+        with self._lock:
+            if self._server is None:
+                self._server = self._start()
+
+    def _start(self) -> Any:
+        try:
+            xllamacpp = _import_library()
+        except ImportError:
+            raise UsageError(f'{self.name}: needs an extra; run: pip install "hardwon[local]"') from None
+        path = self._weights or self._catalogue_weights()
+        if not path.is_file():
+            raise UsageError(f"{self.name}: {path}: no such file; give the path of a GGUF file")
+        params = xllamacpp.CommonParams()
+        params.model.path = str(path)
+        params.n_parallel = self.parallel
+        params.n_ctx = self.context * self.parallel
+        params.cpuparams.n_threads = self._threads
+        params.cpuparams_batch.n_threads = self._threads
+        params.verbosity = 0
+        # The library also listens on a loopback port. Nobody is given this key, so nobody else can use it.
+        params.api_keys = [secrets.token_hex(32)]
+        params.ui = False
+        params.endpoint_slots = False
+        try:
+            return xllamacpp.Server(params)
+        except RuntimeError as error:
+            raise ModelError(
+                f"{self.name}: {path} could not be loaded ({error}); check the file with `hardwon models pull"
+                f" {self._short}` and the free memory"
+            ) from error
+
+    def _catalogue_weights(self) -> Path:
+        if not weights_present(self._short):
+            from hardwon.models.fetch import pull
+
+            return pull(self._short, progress=self._progress)
+        return weights_path(self._short)
+
+    async def generate(self, request: Request) -> Completion:
+        """Raises ModelRefused when the prompt is longer than a slot's context, ModelError for a fault inside.
+
+        Cancelling the caller stops the generation at its next token.
+        """
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.parallel, thread_name_prefix="hardwon-local")
+        cancelled = threading.Event()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, self._answer, request, cancelled)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    def _answer(self, request: Request, cancelled: threading.Event) -> Completion:
+        self.load()
+        reply = _Reply(cancelled, self._stopping)
+        body = _body(request)
+        try:
+            # Streamed only so that an abandoned call can be stopped: there is no other way to cancel one.
+            self._server.handle_chat_completions(body, reply.take)
+        except (RuntimeError, ValueError) as error:
+            raise ModelError(f"{self.name}: task {request.task_id}: {error}") from error
+        return reply.completion(self.name, request, self.context)
+
+    async def close(self) -> None:
+        """Stops what is running and frees the weights; a later `generate` loads them again."""
+        pool, self._pool = self._pool, None
+        self._stopping.set()
+        try:
+            await asyncio.to_thread(self._free, pool)
+        finally:
+            self._stopping.clear()
+
+    def _free(self, pool: ThreadPoolExecutor | None) -> None:
+        if pool is not None:
+            pool.shutdown(wait=True, cancel_futures=True)
+        with self._lock:
+            self._server = None
+
+    def __repr__(self) -> str:
+        return f"LocalModel({self.name!r}, parallel={self.parallel}, context={self.context})"
+
+
+class _Reply:
+    """Collects the chunks of one reply; `take` is called from the library's thread and says True to stop."""
+
+    def __init__(self, *stops: threading.Event) -> None:
+        self._stops = stops
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._finish: str | None = None
+        self._usage: dict[str, Any] | None = None
+        self._cached = 0
+        self._error: dict[str, Any] | None = None
+
+    def take(self, chunk: dict[str, Any]) -> bool:
+        if "error" in chunk:
+            self._error = chunk["error"]
+            return True
+        for choice in chunk.get("choices", ()):
+            delta = choice.get("delta") or {}
+            self._text.append(delta.get("content") or "")
+            self._reasoning.append(delta.get("reasoning_content") or "")
+            self._finish = choice.get("finish_reason") or self._finish
+        if chunk.get("usage"):
+            self._usage = chunk["usage"]
+            self._cached = int((chunk.get("timings") or {}).get("cache_n") or 0)
+        return any(stop.is_set() for stop in self._stops)
+
+    def completion(self, name: str, request: Request, context: int) -> Completion:
+        if self._error is not None:
+            if self._error.get("type") == "exceed_context_size_error":
+                tokens = self._error.get("n_prompt_tokens", "?")
+                raise ModelRefused(
+                    f"{name}: task {request.task_id}: the prompt has {tokens} tokens and a slot holds"
+                    f" {context}; shorten the prompt or open the model with a larger context"
+                )
+            raise ModelError(f"{name}: task {request.task_id}: {self._error.get('message', self._error)}")
+        if self._usage is None:
+            raise ModelError(f"{name}: task {request.task_id}: the generation was stopped before its end")
+        text, thought = split_reasoning("".join(self._text))
+        usage = Usage(
+            tokens_in=int(self._usage["prompt_tokens"]),
+            tokens_out=int(self._usage["completion_tokens"]),
+            tokens_cached=self._cached,
+            cost_usd=0.0,
+        )
+        reasoning = "".join(self._reasoning).strip() or thought
+        return Completion(text, usage, name, reasoning, _FINISH.get(self._finish or "", "other"))
+
+
+def _body(request: Request) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "max_tokens": request.max_tokens,
+        "temperature": request.temperature,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    if request.seed is not None:
+        # llama.cpp keeps 32 bits and takes the highest value as "choose at random".
+        body["seed"] = request.seed % (2**32 - 1)
+    if request.stop:
+        body["stop"] = list(request.stop)
+    return body
+
+
+def _import_library() -> Any:
+    """Imports xllamacpp with its threads told to sleep, not spin, while they wait for each other.
+
+    OpenMP reads the setting once, when the library is loaded. Spinning is a little faster on an idle machine and many
+    times slower when sandboxed candidates or another model want the same processors.
+    """
+    chosen = os.environ.get("OMP_WAIT_POLICY")
+    if chosen is None:
+        os.environ["OMP_WAIT_POLICY"] = "passive"
+    try:
+        return import_module("xllamacpp")
+    finally:
+        if chosen is None:
+            del os.environ["OMP_WAIT_POLICY"]
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

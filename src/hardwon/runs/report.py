@@ -1,0 +1,118 @@
+"""A run's report as text: the same facts as a table for reading, Markdown for pasting, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hardwon.runs.summary import Summary
+
+Facts = list[tuple[str, list[str]]]
+"""Lines of a table: what is measured, then its value in each arm."""
+
+
+def as_table(config: Mapping[str, Any], summaries: Sequence[Summary]) -> str:
+    """Plain text, one fact a line."""
+    lines = [_title(config), ""]
+    facts = (
+        [("", [s.arm for s in summaries]), *_facts(summaries)] if len(summaries) > 1 else _facts(summaries)
+    )
+    label_width = max((len(label) for label, _ in facts), default=0)
+    widths = [max(len(values[i]) for _, values in facts) for i in range(len(summaries))]
+    for label, values in facts:
+        cells = "  ".join(value.ljust(width) for value, width in zip(values, widths, strict=True))
+        lines.append(f"{label.ljust(label_width)}  {cells}".rstrip())
+    return "\n".join([*lines, *_remarks(summaries)])
+
+
+def as_markdown(config: Mapping[str, Any], summaries: Sequence[Summary]) -> str:
+    """A Markdown table, one fact a row."""
+    lines = [f"### {_title(config)}", "", f"| | {' | '.join(s.arm for s in summaries)} |"]
+    lines.append(f"| --- |{' --- |' * len(summaries)}")
+    lines += [f"| {label} | {' | '.join(values)} |" for label, values in _facts(summaries)]
+    return "\n".join([*lines, *_remarks(summaries)])
+
+
+def as_json(config: Mapping[str, Any], summaries: Sequence[Summary]) -> str:
+    """Everything the other forms show, and the settings."""
+    report = {"settings": config.get("settings", {}), "arms": [summary.as_json() for summary in summaries]}
+    return json.dumps(report, indent=2, ensure_ascii=False)
+
+
+def _title(config: Mapping[str, Any]) -> str:
+    settings = config.get("settings", {})
+    return f"{settings.get('suite', '?')} · {settings.get('model', '?')} · seed {settings.get('seed', '?')}"
+
+
+def _facts(summaries: Sequence[Summary]) -> Facts:
+    facts: Facts = [
+        ("strategy", [s.arm + (" (oracle feedback)" if s.oracle else "") for s in summaries]),
+        ("solved", [f"{s.solved} of {s.graded} = {s.rate:.1%}" for s in summaries]),
+        ("95 % interval", [f"{s.interval[0]:.1%} to {s.interval[1]:.1%}" for s in summaries]),
+        ("feedback", [_listed(s.feedback) for s in summaries]),
+        ("trials a task", [f"{s.trials:.2f}" for s in summaries]),
+        ("stopped by", [_listed(s.stops) for s in summaries]),
+        ("tokens in, out", [f"{s.tokens_in:,} in, {s.tokens_out:,} out" for s in summaries]),
+        ("tokens by role", [_listed(s.tokens_by_role) for s in summaries]),
+        ("tokens per solved task", [_number(s.tokens_per_solved) for s in summaries]),
+        ("cost", [_dollars(s.cost_usd) for s in summaries]),
+        ("cost per solved task", [_dollars(s.cost_per_solved_usd) if s.solved else "-" for s in summaries]),
+        ("time, all tasks", [f"{s.wall_s:,.1f} s" for s in summaries]),
+    ]
+    if any(s.retried for s in summaries):
+        facts.append(
+            ("retried, recovered", [f"{s.retried}, {s.recovered} passed in the end" for s in summaries])
+        )
+    if any(s.lessons for s in summaries):
+        facts.append(("lessons", [_lessons(s) for s in summaries]))
+    if any(s.generated for s in summaries):
+        facts.append(("generated tests", [_generated(s) for s in summaries]))
+    if any(s.errors for s in summaries):
+        facts.append(("errors", [str(s.errors) for s in summaries]))
+    return facts
+
+
+def _remarks(summaries: Sequence[Summary]) -> list[str]:
+    remarks = []
+    if any(s.oracle for s in summaries):
+        remarks.append(
+            "oracle feedback: the loop saw the hidden answer's verdict; not comparable with blind runs."
+        )
+    if any(s.graded_on.get("visible") for s in summaries):
+        remarks.append("Some tasks have no hidden tests: they are graded on the tests that the loop saw.")
+    if any(s.errors for s in summaries):
+        remarks.append("Errors are neither solved nor unsolved; the same command tries those tasks again.")
+    for s in summaries:
+        if s.retried and not s.recovered:
+            remarks.append(f"{s.arm}: trying again did not pay: {s.retried} tasks retried, none recovered.")
+    return ["", *remarks] if remarks else []
+
+
+def _lessons(s: Summary) -> str:
+    return (
+        f"{s.lessons} ({s.lessons_from_evidence} made of the evidence, {s.lessons_rejected} texts rejected)"
+    )
+
+
+def _generated(s: Summary) -> str:
+    if s.generated is None:
+        return "-"
+    g = s.generated
+    return (
+        f"passed {g.passed} submissions, {g.false_pass} wrongly; refused {g.failed}, {g.false_fail} wrongly"
+    )
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items()) or "-"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.0f}"
+
+
+def _dollars(value: float | None) -> str:
+    if value is None:
+        return "?"
+    return "$0" if value == 0 else f"${value:.4f}" if value < 1 else f"${value:,.2f}"

@@ -1,0 +1,53 @@
+"""Results: queries over the journal, and the `results.jsonl` that is made from them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from hardwon.errors import UsageError
+from hardwon.runs.folder import RESULTS, write_text
+from hardwon.runs.journal import FILE, Journal
+from hardwon.runs.row import Row
+
+
+def rows(journal: Journal) -> Iterator[Row]:
+    """The row of every task that finished, or that an error ended, in the order of `natural`."""
+    latest = {key: (payload["row"], True) for key, _, payload in journal.payloads("error")}
+    latest |= {key: (payload, False) for key, _, payload in journal.payloads("row")}
+    for key in sorted(latest, key=lambda k: (natural(k.task_id), k.arm, k.seed)):
+        yield Row.from_json(latest[key][0])
+
+
+def natural(text: str) -> list[tuple[bool, int, str]]:
+    """A sort key under which `HumanEval/2` comes before `HumanEval/10`."""
+    return [
+        (not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", text)
+    ]
+
+
+def write_results(out: Path, journal: Journal) -> None:
+    """Writes `results.jsonl`, sorted by task, whole or not at all."""
+    lines = (json.dumps(row.as_json(), ensure_ascii=False) + "\n" for row in rows(journal))
+    write_text(out / RESULTS, "".join(lines))
+
+
+def read_rows(out: Path) -> list[Row]:
+    """The rows of the run in a folder, finished or not. Raises UsageError when there is no run to read."""
+    if (out / FILE).is_file():
+        journal = Journal(out / FILE, read_only=True)
+        try:
+            return list(rows(journal))
+        finally:
+            journal.close()
+    path = out / RESULTS
+    if not path.is_file():
+        raise UsageError(f"{out}: no run folder (it has no {FILE}); give the folder that `hardwon run` made")
+    try:
+        return [
+            Row.from_json(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines() if line
+        ]
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"{path}: does not read ({error}); give another run folder") from error

@@ -1,0 +1,117 @@
+"""One row of results: a task in an arm, with what it took and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+from hardwon.session import Session
+from hardwon.trial import NO_FEEDBACK, Feedback, Source, Stop, Submission, Verdict
+
+_BY_WEIGHT: tuple[Source, ...] = ("oracle", "generated", "grounded")
+"""A row is labelled with the first of these that any of its trials rested on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`solved` is the grader's word (None: not graded), `verdict` and `score` the visible feedback on the submission.
+
+    `feedback` is what the loop's feedback rested on; `graded_on` says whether the grader knew more than the loop.
+    `trial_verdicts` and `trial_scores` list each trial's visible outcome. `cost_usd` is None where a price is unknown.
+    `lessons_from_evidence` counts lessons that the guard replaced, `lessons_rejected` its objections.
+    """
+
+    task_id: str
+    arm: str
+    seed: int
+    solved: bool | None
+    feedback: Source
+    verdict: Verdict
+    submission: str | None
+    trials: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    cost_usd: float | None
+    wall_s: float
+    stop: Stop
+    error: str | None
+    score: float = 0.0
+    graded_on: Literal["hidden", "visible", "nothing"] = "hidden"
+    trial_verdicts: tuple[Verdict, ...] = ()
+    trial_scores: tuple[float, ...] = ()
+    lessons: int = 0
+    lessons_from_evidence: int = 0
+    lessons_rejected: int = 0
+    generated_tests: int = 0
+    tokens_by_role: dict[str, int] = field(default_factory=dict)
+    calls_by_role: dict[str, int] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Row:
+        known = {f.name for f in fields(cls)}
+        row = {name: value for name, value in values.items() if name in known}
+        for name in ("trial_verdicts", "trial_scores"):
+            row[name] = tuple(row.get(name, ()))
+        return cls(**row)
+
+
+def make_row(
+    session: Session,
+    arm: str,
+    seed: int,
+    *,
+    submission: Submission | None,
+    grade: Feedback | None,
+    graded_on: Literal["hidden", "visible", "nothing"],
+    error: str | None = None,
+) -> Row:
+    """The row of a finished session, or of one that an error ended (then without submission or grade)."""
+    trial = submission.trial if submission else None
+    feedback = trial.feedback if trial else NO_FEEDBACK
+    ledger = session.ledger
+    sources = {t.feedback.source for t in session.trials}
+    return Row(
+        task_id=session.problem.id,
+        arm=arm,
+        seed=seed,
+        solved=_solved(grade, submission, error),
+        feedback=next((source for source in _BY_WEIGHT if source in sources), "none"),
+        verdict=feedback.verdict,
+        submission=trial.trajectory.output if trial else None,
+        trials=len(session.trials),
+        calls=ledger.calls,
+        tokens_in=ledger.tokens_in,
+        tokens_out=ledger.tokens_out,
+        tokens_cached=ledger.tokens_cached,
+        cost_usd=ledger.cost_usd,
+        wall_s=round(ledger.seconds, 3),
+        stop=submission.stop if submission else "error",
+        error=error,
+        score=feedback.score,
+        graded_on=graded_on,
+        trial_verdicts=tuple(t.feedback.verdict for t in session.trials),
+        trial_scores=tuple(round(t.feedback.score, 4) for t in session.trials),
+        lessons=len(session.lessons),
+        lessons_from_evidence=sum(lesson.origin == "evidence" for lesson in session.lessons),
+        lessons_rejected=sum(len(lesson.rejected) for lesson in session.lessons),
+        generated_tests=sum(check.source == "generated" for check in feedback.checks),
+        tokens_by_role=dict(ledger.tokens_by_role),
+        calls_by_role=dict(ledger.calls_by_role),
+    )
+
+
+def _solved(grade: Feedback | None, submission: Submission | None, error: str | None) -> bool | None:
+    """The grader's word; nothing handed in is not solved; no grade, or a grade without evidence, is unknown."""
+    if error is not None:
+        return None
+    if submission is not None and submission.trial is None:
+        return False
+    if grade is None or grade.verdict == "no_evidence":
+        return None
+    return grade.verdict == "pass"

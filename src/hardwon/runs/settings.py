@@ -1,0 +1,63 @@
+"""The settings of a run: what it is known by, and what else its configuration records."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from hardwon import prompts
+from hardwon.runs.runner import Arm
+from hardwon.strategies.registry import settings_of
+
+_RECORDED = ("hardwon", "pydantic-ai-slim", "genai-prices", "xllamacpp")
+
+
+def run_config(
+    *,
+    suite: str,
+    model: str,
+    feedback: str,
+    arms: Sequence[Arm],
+    limits: dict[str, Any],
+    about: dict[str, Any],
+) -> dict[str, Any]:
+    """The content of `config.json`.
+
+    `settings` is what the run is known by: resuming with any other is refused. `about` and `versions` are facts that
+    may differ between sittings (the data file, how many workers, the isolation in force, the selection of tasks).
+    """
+    first = arms[0]
+    settings = {
+        "suite": suite,
+        "model": model,
+        "feedback": feedback,
+        "arms": {arm.name: {"strategy": arm.strategy.name, **settings_of(arm.strategy)} for arm in arms},
+        "budget": asdict(first.budget),
+        "sampling": asdict(first.sampling),
+        "seed": first.seed,
+        "limits": limits,
+        "prompts": prompts.hashes(),
+    }
+    return {"settings": settings, "about": about, "versions": versions()}
+
+
+def settings_id(config: dict[str, Any]) -> str:
+    """A short name of the settings, the same for the same settings."""
+    text = json.dumps(config["settings"], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def versions() -> dict[str, str]:
+    """The versions that a run was made with; what is not installed is left out."""
+    found = {"python": platform.python_version()}
+    for name in _RECORDED:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

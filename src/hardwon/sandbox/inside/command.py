@@ -1,0 +1,34 @@
+"""Started in the sandbox to run one shell command: sets up its folder, limits and filter, then becomes the shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from typing import Any
+
+from . import confine
+
+
+def main(config_text: str) -> None:
+    """Never returns: becomes `/bin/sh -c command`, or ends with a message on standard error and status 125."""
+    config: dict[str, Any] = json.loads(config_text)
+    try:
+        for fd in config["cgroups"]:
+            os.write(fd, b"0")
+            os.close(fd)
+        if config["source"] is not None:
+            shutil.copytree(config["source"], config["folder"], symlinks=True, dirs_exist_ok=True)
+        os.chdir(config["folder"])
+        if config["landlock"]:
+            confine.landlock(*config["landlock"])
+        limits = confine.resource_limits(config["limits"], config["processes"], memory=not config["cgroups"])
+        confine.set_limits(limits)
+        confine.drop_privileges()
+        if config["seccomp"]:
+            confine.Filter(confine.seccomp_program(sockets=True)).install()
+        os.execve("/bin/sh", ["sh", "-c", config["command"]], config["environment"])
+    except BaseException as error:
+        print(f"{config['mark']}{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        os._exit(125)

@@ -1,0 +1,255 @@
+"""What the rewritten tests report to: one check for each assertion that was reached."""
+
+from __future__ import annotations
+
+import operator
+import time
+from collections.abc import Callable
+from typing import Any
+
+from . import wire
+from .asserts import Site, mentions, tainted_names
+from .remote import Gone, Remote, Stop
+from .shown import cut, show
+
+MOST_CHECKS = 200
+"""Checks that are reported one by one; those beyond are summed up in one."""
+
+_FLUSH_SECONDS = 0.05
+_ERROR = 500
+
+
+class Failed(AssertionError):
+    """A failed assertion inside a `try`, on its way to whoever waits for it."""
+
+    check: dict[str, Any]
+
+
+class _Frame:
+    __slots__ = ("calls", "index", "left", "raised", "start")
+
+    def __init__(self, index: int, remote: Remote) -> None:
+        self.index, self.calls, self.raised = index, remote.calls, remote.raised
+        self.left = remote.calls
+        self.start = time.monotonic()
+
+
+def _contains(a: Any, b: Any) -> bool:
+    return a in b
+
+
+def _lacks(a: Any, b: Any) -> bool:
+    return a not in b
+
+
+# how each comparison is done, and how the expectation reads from the left and from the right
+_COMPARISONS: dict[str, tuple[Callable[[Any, Any], Any], str, str]] = {
+    "Eq": (operator.eq, "", ""),
+    "NotEq": (operator.ne, "!= ", "!= "),
+    "Lt": (operator.lt, "< ", "> "),
+    "LtE": (operator.le, "<= ", ">= "),
+    "Gt": (operator.gt, "> ", "< "),
+    "GtE": (operator.ge, ">= ", "<= "),
+    "Is": (operator.is_, "is ", "is "),
+    "IsNot": (operator.is_not, "is not ", "is not "),
+    "In": (_contains, "in ", "contains "),
+    "NotIn": (_lacks, "not in ", "does not contain "),
+}
+
+
+class Recorder:
+    """Keeps the checks and sends them to the host as they come."""
+
+    Failed = Failed
+    Escaped = (Failed, Gone)
+
+    def __init__(self, remote: Remote, sites: list[Site], source: str, seeds: set[str]) -> None:
+        self.remote, self.sites, self.source, self.seeds = remote, sites, source, seeds
+        self.check_ran = False
+        self._frames: list[_Frame] = []
+        self._pending: list[dict[str, Any]] = []
+        self._flushed = time.monotonic()
+        self._count = 0
+        self._beyond: dict[str, int] = {"pass": 0, "fail": 0, "no_evidence": 0}
+        self._first_beyond: dict[str, Any] | None = None
+        self._tainted: set[str] | None = None
+        self._held: dict[str, Any] = {}
+
+    # ---- called by the rewritten tests
+
+    def check_entered(self) -> None:
+        self.check_ran = True
+
+    def begin(self, index: int) -> None:
+        self.sites[index].reached = True
+        self.remote.spent = 0.0
+        self._frames.append(_Frame(index, self.remote))
+
+    def left(self, value: Any) -> Any:
+        self._frames[-1].left = self.remote.calls
+        return value
+
+    def compare(self, index: int, raising: bool, name: str, a: Any, b: Any) -> bool:
+        compare, sign, mirrored = _COMPARISONS[name]
+        ok = bool(compare(a, b))
+        frame = self._end(index)
+        if frame.left == frame.calls and self.remote.calls > frame.left:  # the program was called on the right alone
+            self._judged(frame, ok, raising, mirrored + show(a), show(b))
+        else:
+            self._judged(frame, ok, raising, sign + show(b), show(a))
+        return ok
+
+    def truth(self, index: int, raising: bool, wanted: bool, value: Any) -> bool:
+        ok = bool(value) is wanted
+        self._judged(self._end(index), ok, raising, f"a {str(wanted).lower()} value", show(value))
+        return ok
+
+    def error(self, index: int, error: BaseException) -> None:
+        """An exception while an assertion was evaluated."""
+        frame = self._end(index)
+        if isinstance(error, Stop):
+            self.sites[index].reached = False
+            raise error
+        self._add(self._check(frame, self._blame(error), error=self._error_text(error)))
+
+    def failed(self, index: int, message: object = None) -> AssertionError:
+        failure = Failed(*(() if message is None else (message,)))
+        failure.check = self._held
+        return failure
+
+    def caught(self, error: BaseException) -> None:
+        """A failed assertion or a lost candidate that no handler of the tests took."""
+        if isinstance(error, Failed):
+            self._add(error.check)
+        else:
+            self.stray(error, "")
+
+    def expected(self, index: int) -> None:
+        """A try statement that says its call must raise has ended in peace."""
+        frame = self._end(index)
+        if self.remote.raised > frame.raised and self.remote.last_raised is not None:
+            observed = self._error_text(self.remote.last_raised)
+            self._add(self._check(frame, "pass", "an exception", observed))
+
+    # ---- called by the checker
+
+    def stray(self, error: BaseException, call: str) -> str:
+        """An exception outside of assertions ends the tests; returns the status of the check made of it."""
+        status = self._blame(error)
+        self._add(self._named(status, call, error=self._error_text(error)))
+        return status
+
+    def fail(self, name: str, error: str, status: str = "fail") -> None:
+        self._add({"name": name, "status": status, "error": cut(error, _ERROR)})
+
+    def not_reached(self, after_line: int) -> None:
+        """Marks the assertions after a line that were never run, when the tests had to stop there."""
+        for site in self.sites:
+            if not (site.reached or site.refusal) and site.line > after_line:
+                self._add(self._named("fail", site.text, error="not run: the tests stopped before"))
+
+    def close(self) -> None:
+        """Sends what is left."""
+        if self.remote.unseen is not None:
+            self._add(self._named("fail", "", error=self.remote.unseen))
+        total = sum(self._beyond.values())
+        if total and self._first_beyond is not None:
+            first = dict(self._first_beyond)
+            status = next(s for s in ("fail", "no_evidence", "pass") if self._beyond[s])
+            first.update(name=f"tests {MOST_CHECKS + 1} to {MOST_CHECKS + total}", status=status)
+            self._pending.append(first)
+        self._flush()
+
+    # ---- inside
+
+    def _end(self, index: int) -> _Frame:
+        while True:
+            frame = self._frames.pop()
+            if frame.index == index:
+                return frame
+
+    def _judged(self, frame: _Frame, ok: bool, raising: bool, expected: str, observed: str) -> None:
+        status, error, constant = ("pass" if ok else "fail"), None, False
+        if ok and not self._depends(frame):
+            status, error, constant = "no_evidence", "this assertion does not depend on the program", True
+        elif ok and self.remote.opaque is not None:
+            status = "no_evidence"
+            error = f"a value of type {self.remote.opaque} was returned, which cannot cross the wall as plain data"
+        elif not ok and not self.remote.calls:
+            status, error = "no_evidence", "this assertion fails whatever the program does"
+        check = self._check(frame, status, expected, observed, error)
+        if constant:
+            check["constant"] = True
+        if ok or not raising:
+            self._add(check)
+        else:
+            self._held = check
+
+    def _depends(self, frame: _Frame) -> bool:
+        if self.remote.calls > frame.calls:
+            return True
+        if not self.remote.calls:
+            return False
+        if self._tainted is None:
+            self._tainted = tainted_names(self.source, self.seeds)
+        return mentions(self.sites[frame.index].node, self._tainted)
+
+    def _blame(self, error: BaseException) -> str:
+        """Whose fault an exception is: `fail` is the candidate's, `no_evidence` the tests' own."""
+        if isinstance(error, Gone) or error is self.remote.last_raised:
+            return "fail"
+        if isinstance(error, (wire.CannotCross, NameError, ImportError, SyntaxError)):
+            return "no_evidence"
+        return "fail" if self.remote.calls else "no_evidence"
+
+    def _error_text(self, error: BaseException) -> str:
+        if isinstance(error, Gone):
+            self.remote.unseen = None
+            return str(error)
+        if isinstance(error, wire.CannotCross):
+            return f"cannot cross the wall: {error}"
+        text = cut(str(error), _ERROR - 150)
+        where = getattr(error, "where", "") if error is self.remote.last_raised else ""
+        name = type(error).__name__
+        return (f"{name}: {text}" if text else name) + where
+
+    def _named(self, status: str, call: str, **more: Any) -> dict[str, Any]:
+        return {"name": f"test {self._count + 1}", "status": status, "call": call or None, **more}
+
+    def _check(
+        self,
+        frame: _Frame,
+        status: str,
+        expected: str | None = None,
+        observed: str | None = None,
+        error: str | None = None,
+    ) -> dict[str, Any]:
+        return self._named(
+            status,
+            self.sites[frame.index].text,
+            expected=expected,
+            observed=observed,
+            error=error and cut(error, _ERROR),
+            seconds=round(time.monotonic() - frame.start, 6),
+        )
+
+    def _add(self, check: dict[str, Any]) -> None:
+        numbered = check["name"].startswith("test ")
+        if numbered:
+            self._count += 1
+            check["name"] = f"test {self._count}"
+        if numbered and self._count > MOST_CHECKS:
+            status = check["status"]
+            worse = {"pass": 0, "no_evidence": 1, "fail": 2}
+            if self._first_beyond is None or worse[status] > worse[self._first_beyond["status"]]:
+                self._first_beyond = check
+            self._beyond[status] += 1
+            return
+        self._pending.append(check)
+        if time.monotonic() - self._flushed > _FLUSH_SECONDS:
+            self._flush()
+
+    def _flush(self) -> None:
+        self.remote.host.send({"checks": self._pending, "calls": self.remote.calls})
+        self._pending = []
+        self._flushed = time.monotonic()

@@ -1,0 +1,304 @@
+"""Plain data over a stream: the only language in which the checker and a candidate speak.
+
+A message is a length (four bytes, big endian) and a JSON text. Lists are JSON arrays, numbers, strings, True, False and
+None are themselves, everything else is an object with one key, its tag. Nothing on the wire names code, so decoding a
+hostile message can at worst give wrong data, which is what the tests are for.
+
+The rule for what crosses:
+
+* None, bool, int (of any size), float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, deque,
+  Decimal, Fraction, date, time, datetime, timedelta and the built-in types cross as themselves;
+* instances of their subclasses cross as the plain base type, read by the base type's own methods: Counter, OrderedDict
+  and defaultdict as dict, a named tuple as tuple, an IntEnum as int;
+* an iterator (generator, map, zip, dict view...) is run to its end on the candidate's side and crosses as an iterator
+  that equals nothing, at most `MAX_ITEMS` items of it;
+* anything else is opaque: it crosses as its type's name alone (see `standins`).
+
+Values nested deeper than `MAX_DEPTH` or longer than the message limit do not cross at all.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import math
+import socket
+import struct
+import time
+from collections import deque
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from datetime import time as time_of_day
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+MAX_DEPTH = 200
+MAX_ITEMS = 10_000
+MAX_MESSAGE = 8 * 1024 * 1024
+
+_HEAD = struct.Struct(">I")
+_PLAIN = frozenset({bool, type(None), float})
+_SMALL = 1 << 62
+_TYPES = (
+    bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, type(None), object,
+    type,
+)  # fmt: skip
+_TYPE_NAMES = {t.__name__: t for t in _TYPES}
+_EMPTY: dict[Any, Any] = {}
+_VIEWS = (type(_EMPTY.keys()), type(_EMPTY.values()), type(_EMPTY.items()))
+
+
+class CannotCross(Exception):
+    """A value that the wall does not let through: too deep, too large, or (for arguments) not plain data."""
+
+
+class Violation(Exception):
+    """The other side sent something that is not a message of this protocol."""
+
+
+class Closed(Exception):
+    """The other side is gone."""
+
+
+def pack(value: Any, opaque: Callable[[Any], Any], depth: int = 0) -> Any:
+    """Turns a value into JSON-ready data; `opaque` decides what stands for a value that is not plain data.
+
+    Raises CannotCross when the value is nested too deep.
+    """
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind is int:
+        return value if -_SMALL < value < _SMALL else {"i": hex(value)}
+    if kind is str:
+        return _text(value)
+    if depth >= MAX_DEPTH:
+        raise CannotCross(f"a value nested deeper than {MAX_DEPTH} levels")
+    below = depth + 1
+    if kind is list:
+        return [pack(item, opaque, below) for item in value]
+    if kind is tuple:
+        return {"t": [pack(item, opaque, below) for item in value]}
+    if kind is dict:
+        return {"d": [[pack(k, opaque, below), pack(v, opaque, below)] for k, v in value.items()]}
+    return _rarer(value, kind, opaque, below)
+
+
+def _text(value: str) -> Any:
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:  # JSON would join a pair of lone surrogates into one character
+            return {"s": [ord(c) for c in value]}
+    return value
+
+
+def _rarer(value: Any, kind: type, opaque: Callable[[Any], Any], below: int) -> Any:
+    """The types that are seldom seen, and subclasses, read by their base type's own methods."""
+
+    def many(items: Any) -> list[Any]:
+        return [pack(item, opaque, below) for item in items]
+
+    if issubclass(kind, int):
+        return pack(int.__add__(value, 0), opaque, below)
+    if issubclass(kind, float):
+        return float.__add__(value, 0.0) if float.__ne__(value, 0.0) else float.__pos__(value)
+    if issubclass(kind, str):
+        return _text(str.__str__(value))
+    if issubclass(kind, list):
+        return many(list.__iter__(value))
+    if issubclass(kind, tuple):
+        return {"t": many(tuple.__iter__(value))}
+    if issubclass(kind, dict):
+        pairs = dict.items(value)
+        return {"d": [[pack(k, opaque, below), pack(v, opaque, below)] for k, v in pairs]}
+    if issubclass(kind, frozenset):
+        return {"F": many(frozenset.__iter__(value))}
+    if issubclass(kind, set):
+        return {"S": many(set.__iter__(value))}
+    if issubclass(kind, complex):
+        return {"c": [value.real, value.imag]}
+    if issubclass(kind, bytes):
+        return {"b": bytes.hex(value)}
+    if issubclass(kind, bytearray):
+        return {"B": bytearray.hex(value)}
+    if kind is range:
+        return {"r": many((value.start, value.stop, value.step))}
+    if issubclass(kind, deque):
+        return {"q": [many(deque.__iter__(value)), value.maxlen]}
+    if kind is Decimal:
+        return {"D": str(value)}
+    if kind is Fraction:
+        return {"f": many((value.numerator, value.denominator))}
+    if kind in (datetime, date, time_of_day):
+        return {"iso": [kind.__name__, value.isoformat()]}
+    if kind is timedelta:
+        return {"td": [value.days, value.seconds, value.microseconds]}
+    if kind is type and value in _TYPES:
+        return {"T": value.__name__}
+    if value is Ellipsis or value is NotImplemented:
+        return {"k": "Ellipsis" if value is Ellipsis else "NotImplemented"}
+    return opaque(value)
+
+
+def pack_iterator(value: Any, opaque: Callable[[Any], Any]) -> Any:
+    """Packs an iterator or a dict view by running it; None when `value` is neither.
+
+    The packed form is `{"it": [type name, items, complete]}`; an exception of the iterator itself is passed on.
+    """
+    kind = type(value)
+    if not (isinstance(value, _VIEWS) or (hasattr(kind, "__next__") and hasattr(kind, "__iter__"))):
+        return None
+    items: list[Any] = []
+    for item in value:
+        if len(items) >= MAX_ITEMS:
+            return {"it": [kind.__name__, items, False]}
+        items.append(pack(item, opaque, 1))
+    return {"it": [kind.__name__, items, True]}
+
+
+def unpack(data: Any, standin: Callable[[str, Any], Any], depth: int = 0) -> Any:
+    """The inverse of `pack`; `standin(tag, content)` makes what stands for iterators ("it") and opaque values ("o").
+
+    Raises Violation for anything that `pack` does not make.
+    """
+    kind = type(data)
+    if kind is not list and kind is not dict:
+        return data
+    if depth > MAX_DEPTH:
+        raise Violation("a message nested too deep")
+    if kind is list:
+        return [unpack(x, standin, depth + 1) if type(x) in (list, dict) else x for x in data]
+    if len(data) != 1:
+        raise Violation("a value with other than one tag")
+    ((tag, content),) = data.items()
+    try:
+        return _tagged(tag, content, standin, depth)
+    except Violation:
+        raise
+    except (TypeError, ValueError, ArithmeticError, KeyError, AttributeError) as error:
+        raise Violation(f"a bad value of tag {tag[:8]!r}: {type(error).__name__}") from None
+
+
+def _tagged(tag: str, content: Any, standin: Callable[[str, Any], Any], depth: int) -> Any:
+    below = depth + 1
+    match tag:
+        case "t":
+            return tuple(_items(content, standin, below))
+        case "d":
+            return {unpack(k, standin, below): unpack(v, standin, below) for k, v in content}
+        case "S":
+            return set(_items(content, standin, below))
+        case "F":
+            return frozenset(_items(content, standin, below))
+        case "i":
+            return int(_str(content), 16)
+        case "s":
+            return "".join(map(chr, content))
+        case "b":
+            return bytes.fromhex(content)
+        case "B":
+            return bytearray.fromhex(content)
+        case "c":
+            return complex(float(content[0]), float(content[1]))
+        case "r":
+            return range(*_items(content, standin, below))
+        case "q":
+            return deque(_items(content[0], standin, below), content[1])
+        case "D":
+            return Decimal(_str(content))
+        case "f":
+            return Fraction(*_items(content, standin, below))
+        case "iso":
+            makers: dict[str, Any] = {"datetime": datetime, "date": date, "time": time_of_day}
+            return makers[content[0]].fromisoformat(content[1])
+        case "td":
+            return timedelta(*content)
+        case "T":
+            return _TYPE_NAMES[content]
+        case "k":
+            return {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented}[content]
+        case "it":
+            name, items, complete = content
+            return standin("it", (_str(name)[:80], _items(items, standin, below), bool(complete)))
+        case "o" | "g":
+            return standin(tag, _str(content)[:80])
+    raise Violation(f"an unknown tag {tag[:8]!r}")
+
+
+def _items(content: Any, standin: Callable[[str, Any], Any], depth: int) -> list[Any]:
+    if type(content) is not list:
+        raise Violation("items that are not a list")
+    found: list[Any] = unpack(content, standin, depth)
+    return found
+
+
+def _str(content: Any) -> str:
+    if type(content) is not str:
+        raise Violation("a text was expected")
+    return content
+
+
+def builtin_name(value: Any) -> str | None:
+    """The name of a built-in function or exception type, which tests may hand to a candidate; None for others."""
+    name = getattr(value, "__name__", None)
+    if isinstance(name, str) and getattr(builtins, name, None) is value:
+        return name
+    return None
+
+
+class Channel:
+    """Messages over a connected stream socket."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self._ahead = bytearray()
+
+    def send(self, message: Any, deadline: float = math.inf) -> None:
+        """Sends one message. Raises CannotCross (too large), Closed, TimeoutError (deadline: `time.monotonic`)."""
+        body = json.dumps(message, separators=(",", ":"), check_circular=False).encode()
+        if len(body) > MAX_MESSAGE:
+            raise CannotCross(f"a value larger than {MAX_MESSAGE >> 20} MiB")
+        self._wait(deadline)
+        try:
+            self.sock.sendall(_HEAD.pack(len(body)) + body)
+        except (BrokenPipeError, ConnectionResetError):
+            raise Closed from None
+
+    def receive(self, deadline: float = math.inf) -> Any:
+        """The next message, bounded in size. Raises Closed, Violation, TimeoutError."""
+        (length,) = _HEAD.unpack(self._exactly(_HEAD.size, deadline))
+        if length > MAX_MESSAGE:
+            raise Violation("a message over the size limit")
+        try:
+            return json.loads(self._exactly(length, deadline))
+        except (ValueError, RecursionError):
+            raise Violation("a message that is not JSON, or nested too deep") from None
+
+    def _exactly(self, count: int, deadline: float) -> bytes:
+        ahead = self._ahead
+        while len(ahead) < count:
+            self._wait(deadline)
+            try:
+                piece = self.sock.recv(max(count - len(ahead), 1 << 16))
+            except ConnectionResetError:
+                raise Closed from None
+            if not piece:
+                raise Closed
+            ahead += piece
+        taken = bytes(ahead[:count])
+        del ahead[:count]
+        return taken
+
+    def _wait(self, deadline: float) -> None:
+        if deadline == math.inf:
+            self.sock.settimeout(None)
+            return
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self.sock.settimeout(left)
+
+    def close(self) -> None:
+        self.sock.close()

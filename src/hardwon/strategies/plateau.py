@@ -1,0 +1,34 @@
+"""When a loop has stopped getting anywhere: the same program, or the same failures, again."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from hardwon.trial import Trial
+
+
+def plateau(trials: Sequence[Trial], patience: int = 1) -> bool:
+    """Whether each of the last `patience` trials repeats an earlier program or an earlier outcome of its checks.
+
+    Programs are compared by their syntax trees, so that comments and layout do not count as new.
+    """
+    if len(trials) <= patience:
+        return False
+    return all(_repeats(trials[:i], trials[i]) for i in range(len(trials) - patience, len(trials)))
+
+
+def _repeats(earlier: Sequence[Trial], trial: Trial) -> bool:
+    return any(_program(t) == _program(trial) or _outcome(t) == _outcome(trial) for t in earlier)
+
+
+def _program(trial: Trial) -> str:
+    text = trial.trajectory.output or trial.trajectory.reply
+    try:
+        return ast.dump(ast.parse(text))
+    except (SyntaxError, ValueError, RecursionError):
+        return text.strip()
+
+
+def _outcome(trial: Trial) -> object:
+    return [(c.name, c.status, c.observed, c.error) for c in trial.feedback.checks] or trial.feedback.text
