@@ -1,4 +1,4 @@
-"""One warm pool for all tests of this room; what needs bubblewrap is skipped, with the reason, where it does not work."""
+"""Warm pools for the tests of this room; what needs bubblewrap is skipped where it does not work, and says why."""
 
 from __future__ import annotations
 

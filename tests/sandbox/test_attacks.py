@@ -1,4 +1,4 @@
-"""Hostile candidates: none passes, none harms, and the next candidate on the same pool is judged as if nothing had been."""
+"""Hostile candidates: none passes, none harms, and the next candidate on the same pool is judged rightly."""
 
 from __future__ import annotations
 
@@ -94,9 +94,12 @@ class Liar(int):
     def __add__(self, other): return 6765
 def f(n): return Liar(0)
 """,
-    "str that lies": "class S(str):\n    __eq__ = lambda s, o: True\n    __hash__ = str.__hash__\ndef f(n): return S('6765')",
-    "list that lies": "class L(list):\n    __eq__ = lambda s, o: True\n    __iter__ = lambda s: iter([6765])\ndef f(n): return L()",
-    "float that lies": "class F(float):\n    __eq__ = lambda s, o: True\n    __sub__ = lambda s, o: 0.0\ndef f(n): return F(0)",
+    "str that lies": "class S(str):\n    __eq__ = lambda s, o: True\n    __hash__ = str.__hash__\n"
+    "def f(n): return S('6765')",
+    "list that lies": "class L(list):\n    __eq__ = lambda s, o: True\n    __iter__ = lambda s: iter([6765])\n"
+    "def f(n): return L()",
+    "float that lies": "class F(float):\n    __eq__ = lambda s, o: True\n    __sub__ = lambda s, o: 0.0\n"
+    "def f(n): return F(0)",
     "frames": """
 import sys, gc
 def look():
@@ -250,7 +253,8 @@ def f(n):
     return 0
 """,
     "closed descriptors": "import os\nos.closerange(0, 256)\ndef f(n): return 0",
-    "a module of the tests' name": "import sys\nsys.modules['tests'] = sys.modules['random'] = None\ndef f(n): return None",
+    "a module of the tests' name": "import sys\nsys.modules['tests'] = sys.modules['random'] = None\n"
+    "def f(n): return None",
     "no function": "g = 1",
     "f is no function": "f = 6765",
     "does not parse": "def f(n) return 6765",

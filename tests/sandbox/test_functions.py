@@ -70,8 +70,10 @@ def test_an_async_function_is_run_to_its_end(check: Run) -> None:
     "value",
     [
         "None", "True", "-1", "2**70", "-(10**400)", "1.5", "float('inf')", "-0.0", "3+4j", "'é\\ud800 \\U0001f600'",
-        "b'\\x00\\xff'", "bytearray(b'x')", "[1, [2, (3,)]]", "(1,)", "()", "{1: 'a', (1, 2): [3]}", "{1, 2}", "frozenset({1})",
-        "range(1, 9, 3)", "Decimal('1.10')", "Fraction(1, 3)", "datetime(2020, 1, 2, 3)", "timedelta(1, 2, 3)", "deque([1, 2])",
+        "b'\\x00\\xff'", "bytearray(b'x')", "[1, [2, (3,)]]", "(1,)", "()", "{1: 'a', (1, 2): [3]}", "{1, 2}",
+        "frozenset({1})",
+        "range(1, 9, 3)", "Decimal('1.10')", "Fraction(1, 3)", "datetime(2020, 1, 2, 3)", "timedelta(1, 2, 3)",
+        "deque([1, 2])",
         "int", "...", "date(2020, 1, 2)",
     ],
 )  # fmt: skip
@@ -83,7 +85,8 @@ def test_plain_data_crosses_in_both_directions_as_it_is(check: Run, value: str) 
     program = (
         f"{imports}def f(x=None):\n    v = {value}\n    return v if x is None else (x == v and type(x) is type(v))"
     )
-    tests = f"{imports}got = f()\nassert got == {value}\nassert type(got) is type({value})\nassert f({value}) in (True, None)"
+    tests = f"{imports}got = f()\nassert got == {value}\nassert type(got) is type({value})\n"
+    tests += f"assert f({value}) in (True, None)"
     assert passes(check(program, tests if value not in ("None", "int") else f"{imports}assert f() == {value}"))
 
 
@@ -91,7 +94,8 @@ def test_plain_data_crosses_in_both_directions_as_it_is(check: Run, value: str) 
     ("value", "plain"),
     [
         ("Counter('aab')", "{'a': 2, 'b': 1}"), ("OrderedDict(a=1)", "{'a': 1}"), ("defaultdict(int, a=1)", "{'a': 1}"),
-        ("P(1, 2)", "(1, 2)"), ("E.A", "1"), ("type('L', (list,), {})([1])", "[1]"), ("type('S', (str,), {})('x')", "'x'"),
+        ("P(1, 2)", "(1, 2)"), ("E.A", "1"), ("type('L', (list,), {})([1])", "[1]"),
+        ("type('S', (str,), {})('x')", "'x'"),
         ("type('F', (float,), {})(1.5)", "1.5"),
     ],
 )  # fmt: skip
@@ -116,16 +120,24 @@ def test_an_endless_iterator_may_be_used_as_far_as_it_was_taken(check: Run) -> N
     assert statuses(check(program, tests)) == ["pass", "fail"]
 
 
-OPAQUE = "class Thing:\n    def __eq__(self, other): return True\n    def __len__(self): return 3\ndef f(x=None): return Thing()"
+OPAQUE = """
+class Thing:
+    def __eq__(self, other): return True
+    def __len__(self): return 3
+def f(x=None): return Thing()
+"""
 
 
 @pytest.mark.parametrize(
     "test",
     [
-        "assert f() == 1", "assert f() != 1", "assert not f()", "assert f()", "assert len(f()) == 3", "assert f() in [1]",
+        "assert f() == 1", "assert f() != 1", "assert not f()", "assert f()", "assert len(f()) == 3",
+        "assert f() in [1]",
         "assert isinstance(f(), object) and isinstance(f(), int) is False", "assert f().x == 1", "assert f()() == 1",
-        "assert f()[0] == 1", "assert str(f()) != ''", "assert f() + 1 != 2", "assert 1 + f() != 2", "assert hash(f()) != 0",
-        "assert [f()] != [1]", "assert {f()} != {1}", "assert f'{f()}'", "assert f() < 3", "assert all(f() for _ in [1])",
+        "assert f()[0] == 1", "assert str(f()) != ''", "assert f() + 1 != 2", "assert 1 + f() != 2",
+        "assert hash(f()) != 0",
+        "assert [f()] != [1]", "assert {f()} != {1}", "assert f'{f()}'", "assert f() < 3",
+        "assert all(f() for _ in [1])",
         "assert repr(f())", "assert list(f()) == []", "assert bool(f()) is True", "assert abs(f() - 1) < 9",
     ],
 )  # fmt: skip
@@ -136,7 +148,8 @@ def test_touching_an_opaque_value_fails_the_check_and_names_its_type(check: Run,
 
 
 @pytest.mark.parametrize(
-    "test", ["assert f() is not None", "x = f()\nassert x is not None", "assert id(f()) != 0", "assert type(f()) is not int",
+    "test", ["assert f() is not None", "x = f()\nassert x is not None", "assert id(f()) != 0",
+        "assert type(f()) is not int",
              "assert [f()] is not None", "x = f()\nassert x is not None and f() is not 1", "assert (f(), 1)[1] == 1"],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore")
@@ -278,6 +291,16 @@ def test_broken_tests_are_no_evidence(check: Run, tests: str) -> None:
     checks = check("def f(): return 1", tests)
     assert statuses(checks) == ["no_evidence"]
     assert checks[0].error
+
+
+def test_a_name_error_in_a_text_that_the_program_returned_is_the_programs_fault(check: Run) -> None:
+    assert statuses(check("def f(): return 'no_such_name'", "assert eval(f()) == 4")) == ["fail"]
+    assert statuses(check("def f(): return 'no_such_name'", "x = eval(f())\nassert x == 4"))[0] == "fail"
+
+
+def test_tests_that_break_off_say_that_they_did_not_finish(check: Run) -> None:
+    checks = check("def f(x): return x", "assert f(1) == 1\ny = undefined\nassert f(2) == 2")
+    assert [(c.name, c.status) for c in checks] == [("test 1", "pass"), ("tests finish", "no_evidence")]
 
 
 def test_an_exception_between_assertions_fails_and_what_follows_is_marked_not_run(check: Run) -> None:

@@ -129,7 +129,8 @@ def test_constant_assertions_beside_real_ones_neither_help_nor_harm(check: Run) 
 
 
 def test_values_kept_from_earlier_calls_are_evidence(check: Run) -> None:
-    tests = "results = []\nfor i in range(3):\n    results.append(f(i))\nassert results == [0, 1, 4]\nassert len(results) == 3"
+    tests = "results = []\nfor i in range(3):\n    results.append(f(i))\n"
+    tests += "assert results == [0, 1, 4]\nassert len(results) == 3"
     assert passes(check("def f(x): return x * x", tests))
 
 

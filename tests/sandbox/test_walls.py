@@ -183,7 +183,7 @@ def test_many_tests_that_time_out_cost_two_time_limits(sandbox: Sandbox) -> None
 
 def test_the_total_time_is_limited(sandbox: Sandbox) -> None:
     tests = FunctionTests("f", "while True:\n    assert f() == 1")
-    checks = asyncio.run(sandbox.run_function("def f(): return 1", tests, Limits(total_seconds=0.5)))
+    checks = asyncio.run(sandbox.run_function("def f(): return 1", tests, Limits(total_seconds=1.5)))
     assert not passes(checks)
     assert any(check.name == "tests finish" and check.status == "fail" for check in checks)
 
@@ -211,11 +211,11 @@ def test_nothing_outlives_a_host_that_is_killed(tmp_path: Path) -> None:
         "async def main():\n"
         "    sandbox = open_sandbox(1)\n"
         "    await sandbox.run_function('def f(): return 1', FunctionTests('f', 'assert f() == 1'))\n"
-        "    children = open(f'/proc/{os.getpid()}/task/{os.getpid()}/children').read().split()\n"
         "    workers = sandbox._all\n"
         "    print(*[z.process.pid for w in workers for z in (w.candidates, w.checkers)], flush=True)\n"
         "    program = 'def f():\\n    while True: pass'\n"
-        "    endless = asyncio.create_task(sandbox.run_function(program, FunctionTests('f', 'assert f()'), Limits(60, 60, 60)))\n"
+        "    job = sandbox.run_function(program, FunctionTests('f', 'assert f()'), Limits(60, 60, 60))\n"
+        "    endless = asyncio.create_task(job)\n"
         "    await asyncio.wait([endless], timeout=0.3)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
         "asyncio.run(main())\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardwon.errors import UsageError
@@ -74,15 +74,19 @@ JSON_VALUES = st.recursive(
 )
 
 
-@given(st.lists(JSON_VALUES, max_size=3), JSON_VALUES)
-def test_arguments_and_expected_values_reach_the_assertion_unchanged(args: list[Any], expected: Any) -> None:
-    [source] = read_source(Row("f:1", {}), "tests", [{"args": args, "expected": expected}], "f")
+@settings(deadline=None)  # the machine may be busy
+@given(st.lists(JSON_VALUES, max_size=3), st.dictionaries(st.sampled_from("abc"), JSON_VALUES), JSON_VALUES)
+def test_arguments_and_expected_values_reach_the_assertion_unchanged(
+    args: list[Any], kwargs: dict[str, Any], expected: Any
+) -> None:
+    [source] = read_source(Row("f:1", {}), "tests", [{"args": args, "kwargs": kwargs, "expected": expected}], "f")
     [statement] = ast.parse(source).body
     assert isinstance(statement, ast.Assert)
     compare = statement.test
     assert isinstance(compare, ast.Compare)
     assert isinstance(compare.left, ast.Call)
     assert [ast.literal_eval(argument) for argument in compare.left.args] == args
+    assert {keyword.arg: ast.literal_eval(keyword.value) for keyword in compare.left.keywords} == kwargs
     assert ast.literal_eval(compare.comparators[0]) == expected
 
 

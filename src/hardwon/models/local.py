@@ -215,19 +215,19 @@ def _body(request: Request) -> dict[str, Any]:
 
 
 def _import_library() -> Any:
-    """Imports xllamacpp with its threads told to sleep, not spin, while they wait for each other.
+    """Imports xllamacpp with its threads told to spin only briefly while they wait for each other, then to sleep.
 
-    OpenMP reads the setting once, when the library is loaded. Spinning is a little faster on an idle machine and many
-    times slower when sandboxed candidates or another model want the same processors.
+    OpenMP reads the setting once, when the library is loaded. Its default, to spin for long, is as fast on an idle
+    machine and many times slower when sandboxed candidates or another model want the same processors; never to spin
+    leaves an idle machine's processors idle too.
     """
-    chosen = os.environ.get("OMP_WAIT_POLICY")
-    if chosen is None:
-        os.environ["OMP_WAIT_POLICY"] = "passive"
+    if "OMP_WAIT_POLICY" in os.environ or "GOMP_SPINCOUNT" in os.environ:
+        return import_module("xllamacpp")
+    os.environ["GOMP_SPINCOUNT"] = "2000"
     try:
         return import_module("xllamacpp")
     finally:
-        if chosen is None:
-            del os.environ["OMP_WAIT_POLICY"]
+        del os.environ["GOMP_SPINCOUNT"]
 
 
 def _processors() -> int:

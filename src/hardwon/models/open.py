@@ -19,17 +19,33 @@ FORMS = (
 def open_model(name: str, *, parallel: int = 4) -> Model:
     """The model of that name, with at most `parallel` requests in flight; nothing is loaded or sent yet.
 
-    Raises UsageError for an unknown name, a missing key, file or extra.
+    An installed package adds a kind of its own by an entry point of group `hardwon.models`: a function of what stands
+    behind the colon and of `parallel`. Raises UsageError for an unknown name, a missing key, file or extra.
     """
     if parallel < 1:
         raise UsageError(f"{name}: want at least 1 request in flight, not {parallel}")
     if re.match(r"https?://", name):
         return _hosted(name, parallel)
     kind, colon, rest = name.partition(":")
-    opener = _OPENERS.get(kind)
+    opener = _OPENERS.get(kind) or _plugged_in(kind)
     if opener is None or not rest:
         raise UsageError(f"--model {name}: {_mend(name, kind, bool(colon), rest)}the valid forms are {FORMS}")
     return opener(rest, parallel)
+
+
+def _plugged_in(kind: str) -> Callable[[str, int], Model] | None:
+    """What an installed package opens models of this kind with (entry points of group `hardwon.models`)."""
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group="hardwon.models", name=kind):
+        try:
+            opener: Callable[[str, int], Model] = point.load()
+        except Exception as error:
+            raise UsageError(
+                f"model plug-in {point.name} ({point.value}) does not load: {error}; mend or uninstall it"
+            ) from error
+        return opener
+    return None
 
 
 def _mend(name: str, kind: str, colon: bool, rest: str) -> str:

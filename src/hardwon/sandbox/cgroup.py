@@ -12,12 +12,15 @@ from hardwon.sandbox.protocol import Limits
 
 _ROOT = Path("/sys/fs/cgroup")
 _PREFIX = "hardwon-"
+SERVER_MIB = 16
+"""What the fork server takes of the group that it shares with its child."""
+
 _number = itertools.count()
 
 
 @dataclass
 class Slot:
-    """The control group of one child at a time; `joins` are descriptors to which a process writes 0 to enter it."""
+    """The control group of a fork server and its child; a process that writes 0 to the `joins` enters it."""
 
     kind: str
     memory: Path
@@ -31,8 +34,8 @@ class Slot:
         if wanted == self._set:
             return
         memory = "memory.limit_in_bytes" if self.kind == "v1" else "memory.max"
-        (self.memory / memory).write_text(str(limits.memory_mib << 20))
-        (self.pids / "pids.max").write_text(str(limits.processes))
+        (self.memory / memory).write_text(str((limits.memory_mib + SERVER_MIB) << 20))
+        (self.pids / "pids.max").write_text(str(limits.processes + 1))
         self._set = wanted
 
     def memory_kills(self) -> int:

@@ -148,14 +148,19 @@ def _argv(
     executables = Path(sys.executable).parent
     folder = _FOLDER if bubblewrap else str(home / "work")
     temporary = "/tmp" if bubblewrap else str(home)
+    shims = f"{_WALL}/bin" if bubblewrap else str(home / "bin")
     environment = {
-        "PATH": f"{executables}:{Path(interpreter()).parent}:/usr/local/bin:/usr/bin:/bin",
+        "PATH": f"{executables}:{Path(interpreter()).parent}:/usr/local/bin:/usr/bin:/bin:{shims}",
         "HOME": temporary,
         "TMPDIR": temporary,
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
     }
+    shim = home / "bin" / "python"  # where the interpreter's folder holds only a `python3`
+    shim.parent.mkdir()
+    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    shim.chmod(0o755)
     joins = slot.joins if slot is not None else ()
     mark = f"sandbox-{secrets.token_hex(8)}: "
     config: dict[str, Any] = {
@@ -166,7 +171,8 @@ def _argv(
         "limits": asdict(limits),
         "processes": None if os.geteuid() == 0 or not bubblewrap else limits.processes + 4,
         "cgroups": list(joins),
-        "seccomp": bubblewrap and confine.seccomp_supported(),
+        "seccomp": confine.seccomp_supported(),
+        "sockets": network or bubblewrap,  # a network namespace of its own is the better wall
         "landlock": None,
         "mark": mark,
     }
@@ -183,10 +189,11 @@ def _argv(
     passwd = home / "passwd"
     passwd.write_text("user:x:1000:1000::/tmp:/bin/sh\n")
     # the empty folders come first, so that an interpreter that lies under /tmp is not covered by one
-    argv = walls(network=network) + ["--size", str(ROOM_MIB << 20), "--tmpfs", "/tmp"]
+    argv = [*walls(network=network), "--size", str(ROOM_MIB << 20), "--tmpfs", "/tmp"]
     argv += ["--size", str(2 * size + (ROOM_MIB << 20)), "--tmpfs", _FOLDER]
     argv += bind(seen) + bind(etc) + ["--ro-bind", str(passwd), "/etc/passwd", "--proc", "/proc"]
     argv += ["--ro-bind", str(INSIDE), f"{_WALL}/inside", "--ro-bind", str(home / "work"), _SOURCE]
+    argv += ["--ro-bind", str(home / "bin"), shims]
     argv += ["--remount-ro", "/", "--", *python]
     return argv, joins, mark
 

@@ -10,7 +10,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ INSIDE = Path(__file__).parent / "inside"
 _WALL = "/wall"
 TMP_MIB = 64
 _START_SECONDS = 30.0
-_ANSWER_SECONDS = 20.0
+ANSWER_SECONDS = 20.0
 
 _SYSTEM = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/lib", "/lib32", "/lib64")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
@@ -73,6 +74,16 @@ def interpreter_files() -> tuple[str, ...]:
     return (*_SYSTEM, *own)
 
 
+@lru_cache
+def limits_as_data(limits: Limits) -> dict[str, Any]:
+    return asdict(limits)
+
+
+@lru_cache
+def _spawn_message(role: str, limits: Limits) -> bytes:
+    return json.dumps({"op": "spawn", "role": role, "limits": limits_as_data(limits)}).encode()
+
+
 @dataclass
 class Zygote:
     """A running fork server (see `inside.zygote`): one child at a time. Blocking; used by one thread at a time."""
@@ -81,25 +92,26 @@ class Zygote:
     control: socket.socket
     slot: Slot | None
     tmp: Path | None
+    answer_seconds: float = ANSWER_SECONDS
     alive: bool = False
     busy: bool = False
-    _kills: int = field(default=0)
+    _killed: bool = False
+    _memory_kills: int = 0
 
     def spawn(self, role: str, limits: Limits, fds: list[int]) -> None:
         """Forks a child in this role with these descriptors, which stay the caller's to close. Raises WorkerLost."""
         if self.slot is not None:
             self.slot.limit(limits)
-            self._kills = self.slot.memory_kills()
-        message = json.dumps({"op": "spawn", "role": role, "limits": asdict(limits)}).encode()
-        self._send(message, fds)
-        self.busy = True
+        self._send(_spawn_message(role, limits), fds)
+        self.busy, self._killed = True, False
 
     def kill(self) -> None:
         """Asks for the end of the child; `ended` waits for it."""
-        if self.busy:
+        if self.busy and not self._killed:
+            self._killed = True
             self._send(b'{"op":"kill"}', [])
 
-    def ended(self, seconds: float = _ANSWER_SECONDS) -> int:
+    def ended(self, seconds: float) -> int:
         """Waits until the child and its descendants are gone; its wait status. Raises WorkerLost, TimeoutError."""
         status = int(self._receive(seconds)["exit"])
         self.busy = False
@@ -113,14 +125,16 @@ class Zygote:
             return 0
         self.kill()
         try:
-            return self.ended()
+            return self.ended(self.answer_seconds)
         except TimeoutError:
             raise WorkerLost("a child could not be ended") from None
 
     def reason(self, status: int, limits: Limits) -> str:
         """How a child that nobody killed came to its end, as the end of a sentence about it."""
-        if self.slot is not None and self.slot.memory_kills() > self._kills:
-            return f"was killed for using more than {limits.memory_mib} MiB of memory"
+        if self.slot is not None and status == 9:
+            before, self._memory_kills = self._memory_kills, self.slot.memory_kills()
+            if self._memory_kills > before:
+                return f"was killed for using more than {limits.memory_mib} MiB of memory"
         if os.WIFSIGNALED(status):
             names = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 24: "SIGXCPU"}
             number = os.WTERMSIG(status)
@@ -180,8 +194,11 @@ class Zygote:
             shutil.rmtree(self.tmp, ignore_errors=True)
 
 
-def start_zygote(bubblewrap: bool, checkers: bool = False) -> Zygote:
-    """Starts a fork server; `Zygote.ready` must follow. Raises SandboxError when it can not even be tried."""
+def start_zygote(bubblewrap: bool, checkers: bool, answer_seconds: float, processor: int) -> Zygote:
+    """Starts a fork server for candidates or `checkers` on one processor; `Zygote.ready` must follow.
+
+    Raises SandboxError when it can not even be tried.
+    """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     slot = open_slot()
     joins = slot.joins if slot is not None else ()
@@ -189,6 +206,7 @@ def start_zygote(bubblewrap: bool, checkers: bool = False) -> Zygote:
     fd = theirs.fileno()
     config: dict[str, Any] = {
         "checkers": checkers,
+        "processor": processor,
         "namespaces": bubblewrap,
         "cgroups": list(joins),
         "tmp": "/tmp" if bubblewrap else str(tmp),
@@ -223,7 +241,7 @@ def start_zygote(bubblewrap: bool, checkers: bool = False) -> Zygote:
         raise SandboxError(f"the fork server could not be started: {error}") from error
     finally:
         theirs.close()
-    return Zygote(process, ours, slot, tmp)
+    return Zygote(process, ours, slot, tmp, answer_seconds)
 
 
 def _processes_in_use(bubblewrap: bool) -> int | None:

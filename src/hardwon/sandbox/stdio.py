@@ -85,6 +85,7 @@ def run_once(worker: Worker, program: str, stdin: str, limits: Limits, seconds: 
             os.close(fd)
     texts = {out: bytearray(), err: bytearray()}
     try:
+        worker.check_wanted()
         ended_for = _collect(texts, out, start + seconds, limits, seconds)
         if ended_for is None:
             try:  # it closed its outputs; it still has to end
@@ -98,6 +99,7 @@ def run_once(worker: Worker, program: str, stdin: str, limits: Limits, seconds: 
         os.close(out)
         os.close(err)
         worker.candidates.finish()
+    worker.check_wanted()
     return Ran(status, bytes(texts[out]), bytes(texts[err]), time.monotonic() - start, ended_for)
 
 

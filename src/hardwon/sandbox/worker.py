@@ -2,33 +2,59 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import socket
+import threading
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, cast
 
 from hardwon.sandbox.inside import wire
-from hardwon.sandbox.launch import WorkerLost, Zygote, start_zygote
+from hardwon.sandbox.launch import ANSWER_SECONDS, WorkerLost, Zygote, limits_as_data, start_zygote
 from hardwon.sandbox.protocol import FunctionTests, Limits
 from hardwon.trial import Check, Verdict
+
+_LAST_SECONDS = 0.2
+"""How long a child whose line was cut may take to end by itself, so that its end can be told."""
 
 _GRACE_SECONDS = 2.0
 """How long past its time the checker may take to say so itself."""
 
 
+_started = itertools.count(os.getpid())
+
+
+def _next_processor() -> int:
+    """The processor for the next worker, in turn.
+
+    Candidate and checker wait for each other all the time, so that they can not use two; on one their messages cost a
+    third less, and no candidate takes more than one.
+    """
+    usable = sorted(os.sched_getaffinity(0))
+    return usable[next(_started) % len(usable)]
+
+
+class GivenUp(Exception):
+    """Nobody waits for this job any more."""
+
+
 class Worker:
     """Runs one job at a time. Every method raises WorkerLost when its fork servers fail."""
 
-    def __init__(self, bubblewrap: bool) -> None:
-        self.candidates: Zygote = start_zygote(bubblewrap)
+    def __init__(self, bubblewrap: bool, answer_seconds: float = ANSWER_SECONDS) -> None:
+        processor = _next_processor()
+        self.candidates: Zygote = start_zygote(bubblewrap, False, answer_seconds, processor)
         try:
-            self.checkers: Zygote = start_zygote(bubblewrap, checkers=True)
+            self.checkers: Zygote = start_zygote(bubblewrap, True, answer_seconds, processor)
         except BaseException:
             self.candidates.close()
             raise
         self._ready = False
+        self._lock = threading.Lock()
+        self._job: object = None
+        self._given_up = False
         self._line: socket.socket | None = None
         self._checker_limits: Limits | None = None
 
@@ -39,10 +65,6 @@ class Worker:
             self.checkers.ready()
             self._ready = True
 
-    @property
-    def alive(self) -> bool:
-        return not self._ready or (self.candidates.alive and self.checkers.alive)
-
     def run_function(self, program: str, tests: FunctionTests, limits: Limits) -> tuple[Check, ...]:
         """Runs the tests in a checker against the program in a candidate; the checks in order."""
         self.start()
@@ -51,18 +73,14 @@ class Worker:
             "entry": tests.entry_point,
             "source": tests.source,
             "prelude": tests.prelude,
-            "limits": asdict(limits),
+            "limits": limits_as_data(limits),
         }
         hearing: _Hearing | None = None
         try:
             with self._new_candidate(limits) as near:
-                line = self._checker(limits)
-                try:
-                    socket.send_fds(line, [b"."], [near.fileno()])
-                except OSError as error:
-                    raise WorkerLost(f"the checker is gone: {error}") from None
-            hearing = _Hearing(self, line, limits)
-            return hearing.hear(job)
+                hearing = _Hearing(self, self._checker(limits), limits)
+                refusal = hearing.start(job, near)
+            return (refusal,) if refusal else hearing.hear()
         finally:
             self.candidates.kill()
             if hearing is None or not hearing.clean:
@@ -82,8 +100,9 @@ class Worker:
 
     def _end_checker(self) -> None:
         if self._line is not None:
-            line, self._line = self._line, None
-            line.close()
+            with self._lock:
+                line, self._line = self._line, None
+                line.close()
             self.checkers.finish()
 
     def _new_candidate(self, limits: Limits) -> socket.socket:
@@ -96,14 +115,27 @@ class Worker:
             raise
         return near
 
-    def abandon(self) -> None:
-        """Ends the job that another thread is running, as soon as may be; its result means nothing then."""
-        line = self._line
-        if line is not None:
-            try:
-                line.shutdown(socket.SHUT_RDWR)
-            except OSError:
+    def begin(self, job: object) -> None:
+        """Names the job that follows, for `give_up`."""
+        with self._lock:
+            self._job, self._given_up = job, False
+
+    def give_up(self, job: object) -> None:
+        """Called from another thread: if this job still runs here, ends it soon, by GivenUp."""
+        with self._lock:
+            if self._job is not job:
                 return
+            self._given_up = True
+            if self._line is not None:
+                with contextlib.suppress(OSError):
+                    self._line.shutdown(socket.SHUT_RDWR)
+            with contextlib.suppress(WorkerLost):
+                self.candidates.kill()
+
+    def check_wanted(self) -> None:
+        """Raises GivenUp when nobody waits for the job any more. Called after each start of a candidate."""
+        if self._given_up:
+            raise GivenUp
 
     def close(self) -> None:
         """Ends both fork servers and all that runs in them."""
@@ -124,9 +156,20 @@ class _Hearing:
         self.clean = False
         self.deadline = time.monotonic() + limits.load_seconds + limits.total_seconds + _GRACE_SECONDS
 
-    def hear(self, job: Mapping[str, Any]) -> tuple[Check, ...]:
+    def start(self, job: Mapping[str, Any], candidate: socket.socket) -> Check | None:
+        """Hands job and candidate to the checker; a check that says why, if they are too large. Raises WorkerLost."""
         try:
-            self.channel.send(job, self.deadline)
+            self.channel.send_with_descriptor(job, candidate.fileno())
+        except wire.Closed:
+            raise WorkerLost("the checker is gone") from None
+        except wire.CannotCross as error:
+            return Check("tests start", "no_evidence", error=f"program and tests together are {error}")
+        return None
+
+    def hear(self) -> tuple[Check, ...]:
+        """Collects the checks until the checker says that it is done, or fails to."""
+        try:
+            self.worker.check_wanted()
             while not self._one_message():
                 pass
         except TimeoutError:
@@ -134,13 +177,11 @@ class _Hearing:
             error = f"not within {self.limits.total_seconds:g} s"
             self.checks.append({"name": "tests finish", "status": status, "error": error})
         except (wire.Closed, wire.Violation):
-            ended = self.worker.checkers.ended() if self.worker.checkers.busy else 0
-            how = self.worker.checkers.reason(ended, self.limits)
+            self.worker.check_wanted()
+            how = self._last_of(self.worker.checkers)
             error = f"the process that ran the tests {how}"
-            self.checks.append({"name": "tests finish", "status": "no_evidence", "error": error})
-        except wire.CannotCross as error_:
-            error = f"program and tests together are {error_}"
-            self.checks.append({"name": "tests start", "status": "no_evidence", "error": error})
+            status = "fail" if self.calls else "no_evidence"  # after a call, what came back is likely to be the cause
+            self.checks.append({"name": "tests finish", "status": status, "error": error})
         return to_checks(self.checks)
 
     def _one_message(self) -> bool:
@@ -150,22 +191,21 @@ class _Hearing:
             self.checks.extend(message["checks"])
             self.calls = message["calls"]
         elif "gone" in message:
-            self.channel.send({"why": self._bury()})
+            self.channel.send({"why": self._last_of(self.worker.candidates)})
         elif "again" in message:
             with self.worker._new_candidate(self.limits) as near:
                 socket.send_fds(self.channel.sock, [b"."], [near.fileno()])
         self.clean = message.get("clean") is True
         return "done" in message
 
-    def _bury(self) -> str:
-        """Ends the lost candidate; how it had ended, if it was by itself."""
-        candidates = self.worker.candidates
+    def _last_of(self, zygote: Zygote) -> str:
+        """Makes sure that a child is gone; how it had ended, if it was by itself."""
         try:
-            status = candidates.ended(0.05)
+            status = zygote.ended(_LAST_SECONDS)
         except TimeoutError:
-            candidates.finish()
+            zygote.finish()
             return "stopped answering"
-        return candidates.reason(status, self.limits)
+        return zygote.reason(status, self.limits)
 
 
 def to_checks(found: list[dict[str, Any]]) -> tuple[Check, ...]:
@@ -193,12 +233,6 @@ def to_checks(found: list[dict[str, Any]]) -> tuple[Check, ...]:
     return tuple(made)
 
 
-def run_program(worker: Worker, fds: list[int], limits: Limits) -> None:
-    """Starts a script in the candidates' fork server with [source, stdin, stdout, stderr]."""
-    worker.start()
-    worker.candidates.spawn("program", limits, fds)
-
-
 def memory_file(text: str) -> int:
     """A descriptor from which the text can be read."""
     fd = os.memfd_create("hardwon")
@@ -206,6 +240,3 @@ def memory_file(text: str) -> int:
         file.write(text.encode("utf-8", "surrogatepass"))
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
-
-
-__all__ = ["Worker", "WorkerLost", "memory_file", "run_program", "to_checks"]

@@ -2,8 +2,7 @@
 
 `assert A == B` becomes::
 
-    begin(i)
-    try: compare(i, "Eq", left(A), B)
+    try: compare(begin(i), "Eq", left(A), B)
     except BaseException as e: error(i, e)
 
 Inside a `try` that has handlers an assertion still raises, as they may be waiting for it; what escapes the whole
@@ -14,13 +13,15 @@ raise: when it does, that is a check of its own.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 from .shown import CALL, cut
 
-RECORDER = "__recorder__"
-_CAUGHT = "__caught__"
-_OPERATORS = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "Is", "IsNot", "In", "NotIn"})
+CAUGHT = "__exception__"
+_METHODS = "begin left compare truth error failed caught expected check_entered Escaped"
+OUR_NAMES = {f"__{name}__": name for name in _METHODS.split()}
+"""The names that rewritten tests use for a recorder's attributes."""
 
 
 @dataclass
@@ -37,95 +38,120 @@ class Site:
     refusal: bool = False
 
 
-@dataclass
-class Rewritten:
-    """The rewritten module and its sites by index."""
+class Rewriter:
+    """Rewrites statement lists; `sites` grows with each assertion met. Expressions are not walked, for speed."""
 
-    tree: ast.Module
-    sites: list[Site] = field(default_factory=list)
-
-
-class _Rewriter(ast.NodeTransformer):
     def __init__(self, source: str) -> None:
         self.rows = source.splitlines()
         self.sites: list[Site] = []
-        self.raising = False
+        self._raising = False
 
-    def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
-        index = self._site(node, self._text(node.test))
-        begin = _do("begin", ast.Constant(index))
-        judged = self._judged(index, node.test)
-        if self.raising:
-            message = [node.msg] if node.msg else []
-            failed = ast.Raise(_call("failed", ast.Constant(index), *message), None)
-            made: list[ast.stmt] = [begin, ast.If(ast.UnaryOp(ast.Not(), judged), [failed], [])]
-        else:
-            made = [begin, _guarded([ast.Expr(judged)], "BaseException", "error", index)]
-        return [ast.copy_location(stmt, node) for stmt in made]
-
-    def _judged(self, index: int, test: ast.expr) -> ast.expr:
-        number, raising = ast.Constant(index), ast.Constant(self.raising)
-        if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]).__name__ in _OPERATORS:
-            name = ast.Constant(type(test.ops[0]).__name__)
-            return _call("compare", number, raising, name, _call("left", test.left), test.comparators[0])
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            return _call("truth", number, raising, ast.Constant(False), test.operand)
-        return _call("truth", number, raising, ast.Constant(True), test)
-
-    def visit_Try(self, node: ast.Try) -> ast.stmt | list[ast.stmt]:
-        if not node.handlers:
-            return self.generic_visit(node)  # type: ignore[return-value]
-        expects = any(_is_refusal(stmt) for stmt in (*node.body, *node.orelse))
-        index = self._site(node, self._text(node)) if expects else -1
-        outer, self.raising = self.raising, True
-        node.body = self._all(node.body)
-        self.raising = outer
-        node.handlers = [self.visit(handler) for handler in node.handlers]
-        if expects:  # a refusal in `else` is outside the reach of the handlers, but belongs to this try
-            self.raising = True
-        node.orelse = self._all(node.orelse)
-        self.raising = outer
-        node.finalbody = self._all(node.finalbody)
-        handler = ast.ExceptHandler(
-            ast.Attribute(_recorder(), "Escaped", ast.Load()), _CAUGHT, [_do("caught", ast.Name(_CAUGHT, ast.Load()))]
-        )
-        after = [_do("expected", ast.Constant(index))] if expects else []
-        wrapped = ast.Try([node], [handler], after, [])  # type: ignore[arg-type]
-        if self.raising:  # the outer try records what escapes, or its handlers take it
-            wrapped = node
-        made = [ast.copy_location(wrapped, node)]
-        if expects:
-            return [ast.copy_location(_do("begin", ast.Constant(index)), node), *made]
-        return made[0]
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        outer, self.raising = self.raising, False
-        self.generic_visit(node)
-        self.raising = outer
-        if node.name == "check" and node.col_offset == 0:
-            node.body.insert(0, ast.copy_location(_do("check_entered"), node))
-        return node
-
-    def _all(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         made: list[ast.stmt] = []
         for statement in statements:
-            result = self.visit(statement)
-            made.extend(result if isinstance(result, list) else [result])
+            if isinstance(statement, ast.Assert):
+                made += self._assertion(statement)
+            elif isinstance(statement, (ast.Try, ast.TryStar)):
+                made += self._attempt(statement)
+            else:
+                self._inner(statement)
+                made.append(statement)
         return made
+
+    def _inner(self, statement: ast.stmt) -> None:
+        outer = self._raising
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            self._raising = False
+        for part in ("body", "orelse", "finalbody"):
+            inner = getattr(statement, part, None)
+            if isinstance(inner, list) and inner:
+                setattr(statement, part, self.block(inner))
+        for case in getattr(statement, "cases", ()):
+            case.body = self.block(case.body)
+        self._raising = outer
+        if isinstance(statement, ast.FunctionDef) and statement.name == "check" and statement.col_offset == 0:
+            statement.body.insert(0, _Maker(statement).do("check_entered"))
+
+    def _assertion(self, node: ast.Assert) -> list[ast.stmt]:
+        index, make = self._site(node, self._text(node.test)), _Maker(node)
+        raising = [make.constant(True)] if self._raising else []
+        judged = self._judged(make.call("begin", make.constant(index), *raising), node.test, make)
+        if raising:
+            message = [node.msg] if node.msg else []
+            failed = ast.Raise(make.call("failed", *message), None, **make.at)
+            return [ast.If(ast.UnaryOp(ast.Not(), judged, **make.at), [failed], [], **make.at)]
+        error = make.do("error", make.constant(index), make.name(CAUGHT))
+        handler = ast.ExceptHandler(make.name("BaseException"), CAUGHT, [error], **make.at)
+        return [ast.Try([ast.Expr(judged, **make.at)], [handler], [], [], **make.at)]
+
+    def _judged(self, begin: ast.expr, test: ast.expr, make: _Maker) -> ast.expr:
+        if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            sign = make.constant(type(test.ops[0]).__name__)
+            return make.call("compare", begin, sign, make.call("left", test.left), test.comparators[0])
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return make.call("truth", begin, make.constant(False), test.operand)
+        return make.call("truth", begin, make.constant(True), test)
+
+    def _attempt(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
+        if not node.handlers:
+            self._inner(node)
+            return [node]
+        expects = any(_is_refusal(stmt) for stmt in (*node.body, *node.orelse))
+        index, make = (self._site(node, self._text(node)) if expects else -1), _Maker(node)
+        outer, self._raising = self._raising, True
+        node.body = self.block(node.body)
+        self._raising = outer or expects  # a refusal in `else` belongs to this try, though its handlers do not see it
+        node.orelse = self.block(node.orelse)
+        self._raising = outer
+        for handler in node.handlers:
+            handler.body = self.block(handler.body)
+        node.finalbody = self.block(node.finalbody)
+        made: list[ast.stmt] = [node]
+        if not outer:  # else the outer try records what escapes, or its handlers take it
+            taken = ast.ExceptHandler(
+                make.name("__Escaped__"), CAUGHT, [make.do("caught", make.name(CAUGHT))], **make.at
+            )
+            after: list[ast.stmt] = [make.do("expected", make.constant(index))] if expects else []
+            made = [ast.Try(made, [taken], after, [], **make.at)]
+        return [make.do("begin", make.constant(index)), *made] if expects else made
 
     def _site(self, node: ast.stmt, text: str) -> int:
         self.sites.append(Site(node, node.lineno, text, refusal=_is_refusal(node)))
         return len(self.sites) - 1
 
-    def _text(self, node: ast.expr | ast.Try) -> str:
-        row = self.rows[node.lineno - 1]
+    def _text(self, node: ast.expr | ast.Try | ast.TryStar) -> str:
+        row = self.rows[node.lineno - 1] if node.lineno <= len(self.rows) else ""
         if node.end_lineno == node.lineno and row.isascii():
             return cut(row[node.col_offset : node.end_col_offset], CALL)
-        if isinstance(node, ast.Try):
-            statements = [ast.unparse(stmt) for stmt in node.body if not _is_refusal(stmt)]
-            kinds = [ast.unparse(h.type) for h in node.handlers if h.type is not None]
-            return cut("; ".join(statements) + " raises " + (" or ".join(kinds) or "an exception"), CALL)
-        return cut(ast.unparse(node), CALL)
+        if isinstance(node, ast.expr):
+            return cut(ast.unparse(node), CALL)
+        statements = [ast.unparse(stmt) for stmt in node.body if not _is_refusal(stmt)]
+        kinds = [ast.unparse(handler.type) for handler in node.handlers if handler.type is not None]
+        return cut("; ".join(statements) + " raises " + (" or ".join(kinds) or "an exception"), CALL)
+
+
+class _Maker:
+    """Makes nodes that stand where the given one stands."""
+
+    def __init__(self, node: ast.stmt) -> None:
+        self.at: dict[str, Any] = {
+            "lineno": node.lineno,
+            "col_offset": node.col_offset,
+            "end_lineno": node.end_lineno,
+            "end_col_offset": node.end_col_offset,
+        }
+
+    def name(self, name: str) -> ast.Name:
+        return ast.Name(name, ast.Load(), **self.at)
+
+    def constant(self, value: Any) -> ast.Constant:
+        return ast.Constant(value, **self.at)
+
+    def call(self, method: str, *args: ast.expr) -> ast.Call:
+        return ast.Call(self.name(f"__{method}__"), list(args), [], **self.at)
+
+    def do(self, method: str, *args: ast.expr) -> ast.Expr:
+        return ast.Expr(self.call(method, *args), **self.at)
 
 
 def _is_refusal(statement: ast.stmt) -> bool:
@@ -138,30 +164,11 @@ def _is_refusal(statement: ast.stmt) -> bool:
     return False
 
 
-def _recorder() -> ast.Name:
-    return ast.Name(RECORDER, ast.Load())
-
-
-def _call(method: str, *args: ast.expr) -> ast.Call:
-    return ast.Call(ast.Attribute(_recorder(), method, ast.Load()), list(args), [])
-
-
-def _do(method: str, *args: ast.expr) -> ast.Expr:
-    return ast.Expr(_call(method, *args))
-
-
-def _guarded(body: list[ast.stmt], kind: str, method: str, index: int) -> ast.Try:
-    caught = ast.Name(_CAUGHT, ast.Load())
-    handler = ast.ExceptHandler(ast.Name(kind, ast.Load()), _CAUGHT, [_do(method, ast.Constant(index), caught)])
-    return ast.Try(body, [handler], [], [])
-
-
-def rewrite(source: str) -> Rewritten:
-    """Raises SyntaxError when the test source does not parse."""
-    tree = ast.parse(source, "<tests>")
-    rewriter = _Rewriter(source)
-    rewriter.visit(tree)
-    return Rewritten(ast.fix_missing_locations(tree), rewriter.sites)
+def rewrite(tree: ast.Module, source: str) -> list[Site]:
+    """Rewrites the parsed tests in place; the sites, in the order of their numbers."""
+    rewriter = Rewriter(source)
+    tree.body = rewriter.block(tree.body)
+    return rewriter.sites
 
 
 def tainted_names(source: str, seeds: set[str]) -> set[str]:

@@ -66,7 +66,9 @@ def _answer(function: Callable[..., Any], request: Mapping[str, Any]) -> dict[st
         answer = {"raise": _exception(error)}
     if request["mutable"]:
         try:
-            answer["after"] = [wire.pack(args, _opaque), wire.pack(kwargs, _opaque)]
+            after = wire.pack(args, _opaque), wire.pack(kwargs, _opaque)
+            if after != (request["args"], request["kwargs"]):
+                answer["after"] = after
         except wire.CannotCross as refusal:
             answer = {"cannot": f"an argument changed in place into {refusal}"}
     return answer

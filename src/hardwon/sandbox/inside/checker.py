@@ -15,12 +15,13 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from . import asserts, wire
-from . import plain as plain_tests
-from .record import Recorder
+from .plain import is_plain
+from .record import TEST_FILES, Recorder
 from .remote import MOST_GONE, Gone, Remote, Stop, as_function
 from .shown import CALL, cut
 
-_FILE = "<tests>"
+_FILE, _PRELUDE = TEST_FILES
+_OURS = frozenset({*asserts.OUR_NAMES, asserts.CAUGHT})
 _MOST_JOBS = 200
 _KEPT_SOURCES = 64
 
@@ -34,14 +35,17 @@ def main(fds: list[int]) -> None:
     try:
         host = wire.Channel(socket.socket(fileno=fds[0]))
         clean, jobs = True, 0
+        last: Remote | None = None
         while clean:
-            _, candidates, _, _ = socket.recv_fds(host.sock, 1, 1)
-            if not candidates:
-                break
+            job, candidate = host.receive_with_descriptor()
+            if last is not None:  # its candidate is gone by now; hung up on before, it would wake to end by itself
+                last.close()
             sys.modules["random"].seed()
             jobs += 1
-            clean = check_program(host, socket.socket(fileno=candidates[0])) and jobs < _MOST_JOBS
-            host.send({"done": True, "clean": clean})
+            last = Remote(host, socket.socket(fileno=candidate), job)
+            report, clean = check_program(last, job)
+            clean = clean and jobs < _MOST_JOBS
+            host.send({**report, "done": True, "clean": clean})
         status = 0
     except wire.Closed:
         pass  # the host hung up: nobody waits for the rest
@@ -49,13 +53,11 @@ def main(fds: list[int]) -> None:
         os._exit(status)
 
 
-def check_program(host: wire.Channel, candidate: socket.socket) -> bool:
-    """Loads the program in the candidate, runs the tests here, reports each check to the host.
+def check_program(remote: Remote, job: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Loads the program in the candidate and runs the tests here, reporting to the host as it goes.
 
-    Returns whether this process is as it was before.
+    Returns the last report, and whether this process is as it was before.
     """
-    job: dict[str, Any] = host.receive()
-    remote = Remote(host, candidate, job)
     remote.send_program()  # the program loads while the tests are made ready
     prepared = _prepare(job["source"], job["prelude"])
     sites = [replace(site) for site in prepared.sites]
@@ -71,10 +73,8 @@ def check_program(host: wire.Channel, candidate: socket.socket) -> bool:
         recorder.fail("tests parse", prepared.problem, "no_evidence")
     else:
         ended = not _run(prepared, recorder, remote, job)
-    recorder.close()
-    remote.close()
     spent = time.process_time() > job["limits"]["total_seconds"] / 2  # RLIMIT_CPU counts all jobs of this process
-    return prepared.plain and not ended and not spent
+    return recorder.close(), prepared.plain and not ended and not spent
 
 
 @dataclass(frozen=True)
@@ -93,16 +93,12 @@ class _Prepared:
 def _prepare(source: str, prelude: str) -> _Prepared:
     gc.disable()  # syntax trees are large and without cycles
     try:
-        rewritten = asserts.rewrite(source)
-        plain = plain_tests.is_plain(ast.parse(source))
-        before = _parse_prelude(prelude)
-        return _Prepared(
-            compile(rewritten.tree, _FILE, "exec"),
-            compile(before, "<prelude>", "exec"),
-            rewritten.sites,
-            _parameters(rewritten.tree),
-            plain and plain_tests.is_plain(before),
-        )
+        tree, first = ast.parse(source), _compile_prelude(prelude)
+        seeds = _parameters(tree)
+        sites = asserts.rewrite(tree, source)
+        tests = compile(tree, _FILE, "exec")
+        plain = is_plain(first) and is_plain(tests, _OURS)
+        return _Prepared(tests, first, sites, seeds, plain)
     except (SyntaxError, ValueError, RecursionError) as error:
         problem = f"the tests do not parse: {type(error).__name__}: {error}"
         return _Prepared(None, None, [], set(), True, problem)
@@ -110,12 +106,12 @@ def _prepare(source: str, prelude: str) -> _Prepared:
         gc.enable()
 
 
-def _parse_prelude(source: str) -> ast.Module:
+def _compile_prelude(source: str) -> CodeType:
     """A prompt that ends in the head of a function is given a body."""
     try:
-        return ast.parse(source)
+        return compile(source, _PRELUDE, "exec")
     except SyntaxError:
-        return ast.parse(source.rstrip() + "\n    pass\n")
+        return compile(source.rstrip() + "\n    pass\n", _PRELUDE, "exec")
 
 
 def _parameters(tree: ast.Module) -> set[str]:
@@ -138,7 +134,9 @@ def _run(prepared: _Prepared, recorder: Recorder, remote: Remote, job: dict[str,
     signal.signal(signal.SIGALRM, out_of_time)
     signal.setitimer(signal.ITIMER_REAL, job["limits"]["total_seconds"])
     function = as_function(remote)
-    space: dict[str, Any] = {"__name__": "tests", asserts.RECORDER: recorder}
+    space: dict[str, Any] = {"__name__": "tests"}
+    for name, attribute in asserts.OUR_NAMES.items():
+        space[name] = getattr(recorder, attribute)
     try:
         exec(prepared.prelude, space)
         space["candidate"] = space[remote.entry] = function

@@ -27,7 +27,7 @@ def main(config_text: str) -> None:
         confine.set_limits(limits)
         confine.drop_privileges()
         if config["seccomp"]:
-            confine.Filter(confine.seccomp_program(sockets=True)).install()
+            confine.Filter(confine.seccomp_program(sockets=config["sockets"])).install()
         os.execve("/bin/sh", ["sh", "-c", config["command"]], config["environment"])
     except BaseException as error:
         print(f"{config['mark']}{type(error).__name__}: {error}", file=sys.stderr, flush=True)

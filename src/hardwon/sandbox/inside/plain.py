@@ -6,42 +6,41 @@ one of hygiene, not of trust: the rules let through only what keeps to its own n
 
 from __future__ import annotations
 
-import ast
+import dis
+from types import CodeType
 
 _MODULES = (
     "bisect cmath collections collections.abc copy dataclasses datetime decimal enum fractions functools hashlib heapq "
     "itertools json math numbers operator random re statistics string textwrap typing"
 )
 _NAMES = (
-    "__import__ breakpoint compile delattr dir eval exec getattr globals help input locals memoryview open print setattr "
-    "super type vars"
+    "breakpoint compile delattr dir eval exec getattr globals help input locals memoryview open setattr super type vars"
 )
 _HARMLESS, _REACHING_OUT = frozenset(_MODULES.split()), frozenset(_NAMES.split())
-_NODES = (
-    ast.ClassDef,
-    ast.AsyncFunctionDef,
-    ast.Await,
-    ast.AsyncFor,
-    ast.AsyncWith,
-    ast.Delete,
-    ast.Global,
-    ast.Nonlocal,
-    ast.With,
+_CHANGING = frozenset(
+    dis.opmap[name] for name in ("STORE_ATTR", "DELETE_ATTR", "LOAD_BUILD_CLASS", "DELETE_GLOBAL") if name in dis.opmap
 )
+_ASYNC = 0x80 | 0x100 | 0x200
+_IMPORT, _EXTENDED = dis.opmap["IMPORT_NAME"], dis.opmap["EXTENDED_ARG"]
 
 
-def is_plain(tree: ast.AST) -> bool:
-    """Whether code keeps to its own names: no classes, no attributes set, no private names, harmless imports only."""
-    return all(_is_plain(node) for node in ast.walk(tree))
+def is_plain(code: CodeType, ours: frozenset[str] = frozenset()) -> bool:
+    """Whether a module keeps to its own names: no classes, no attributes set, no private names, harmless imports only.
 
-
-def _is_plain(node: ast.AST) -> bool:
-    if isinstance(node, ast.Name):
-        return node.id not in _REACHING_OUT and not node.id.startswith("__")
-    if isinstance(node, ast.Attribute):
-        return isinstance(node.ctx, ast.Load) and not node.attr.startswith("_")
-    if isinstance(node, ast.Import):
-        return all(alias.name in _HARMLESS for alias in node.names)
-    if isinstance(node, ast.ImportFrom):
-        return node.module in _HARMLESS and node.level == 0
-    return not isinstance(node, _NODES)
+    `ours` are private names to let through.
+    """
+    for name in code.co_names:
+        if name in _REACHING_OUT or (name.startswith("_") and name not in ours and len(name) > 1):
+            return False
+    instructions = code.co_code
+    operations = instructions[::2]
+    if not _CHANGING.isdisjoint(operations) or code.co_flags & _ASYNC:
+        return False
+    at = operations.find(_IMPORT)
+    while at >= 0:
+        if at and operations[at - 1] == _EXTENDED:
+            return False
+        if code.co_names[instructions[2 * at + 1]] not in _HARMLESS:
+            return False
+        at = operations.find(_IMPORT, at + 1)
+    return all(is_plain(inner, ours) for inner in code.co_consts if isinstance(inner, CodeType))

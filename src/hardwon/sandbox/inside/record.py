@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import operator
 import time
 from collections.abc import Callable
@@ -15,6 +16,9 @@ from .shown import cut, show
 MOST_CHECKS = 200
 """Checks that are reported one by one; those beyond are summed up in one."""
 
+TEST_FILES = ("<tests>", "<prelude>")
+"""The names under which the tests and what they may use are compiled."""
+
 _FLUSH_SECONDS = 0.05
 _ERROR = 500
 
@@ -26,12 +30,20 @@ class Failed(AssertionError):
 
 
 class _Frame:
-    __slots__ = ("calls", "index", "left", "raised", "start")
+    __slots__ = ("calls", "index", "left", "raised", "raising", "start")
 
-    def __init__(self, index: int, remote: Remote) -> None:
-        self.index, self.calls, self.raised = index, remote.calls, remote.raised
+    def __init__(self, index: int, raising: bool, remote: Remote) -> None:
+        self.index, self.raising, self.calls, self.raised = index, raising, remote.calls, remote.raised
         self.left = remote.calls
         self.start = time.monotonic()
+
+
+def _raised_in(error: BaseException) -> str:
+    """The file name of the innermost frame that an exception came from."""
+    name, trace = "", error.__traceback__
+    while trace is not None:
+        name, trace = trace.tb_frame.f_code.co_filename, trace.tb_next
+    return name
 
 
 def _contains(a: Any, b: Any) -> bool:
@@ -80,28 +92,31 @@ class Recorder:
     def check_entered(self) -> None:
         self.check_ran = True
 
-    def begin(self, index: int) -> None:
+    def begin(self, index: int, raising: bool = False) -> _Frame:
         self.sites[index].reached = True
         self.remote.spent = 0.0
-        self._frames.append(_Frame(index, self.remote))
+        frame = _Frame(index, raising, self.remote)
+        self._frames.append(frame)
+        return frame
 
     def left(self, value: Any) -> Any:
         self._frames[-1].left = self.remote.calls
         return value
 
-    def compare(self, index: int, raising: bool, name: str, a: Any, b: Any) -> bool:
+    def compare(self, frame: _Frame, name: str, a: Any, b: Any) -> bool:
         compare, sign, mirrored = _COMPARISONS[name]
         ok = bool(compare(a, b))
-        frame = self._end(index)
+        self._end(frame.index)
         if frame.left == frame.calls and self.remote.calls > frame.left:  # the program was called on the right alone
-            self._judged(frame, ok, raising, mirrored + show(a), show(b))
+            self._judged(frame, ok, mirrored + show(a), show(b))
         else:
-            self._judged(frame, ok, raising, sign + show(b), show(a))
+            self._judged(frame, ok, sign + show(b), show(a))
         return ok
 
-    def truth(self, index: int, raising: bool, wanted: bool, value: Any) -> bool:
+    def truth(self, frame: _Frame, wanted: bool, value: Any) -> bool:
         ok = bool(value) is wanted
-        self._judged(self._end(index), ok, raising, f"a {str(wanted).lower()} value", show(value))
+        self._end(frame.index)
+        self._judged(frame, ok, "a true value" if wanted else "a false value", show(value))
         return ok
 
     def error(self, index: int, error: BaseException) -> None:
@@ -112,7 +127,7 @@ class Recorder:
             raise error
         self._add(self._check(frame, self._blame(error), error=self._error_text(error)))
 
-    def failed(self, index: int, message: object = None) -> AssertionError:
+    def failed(self, message: object = None) -> AssertionError:
         failure = Failed(*(() if message is None else (message,)))
         failure.check = self._held
         return failure
@@ -136,7 +151,10 @@ class Recorder:
     def stray(self, error: BaseException, call: str) -> str:
         """An exception outside of assertions ends the tests; returns the status of the check made of it."""
         status = self._blame(error)
-        self._add(self._named(status, call, error=self._error_text(error)))
+        check = self._named(status, call, error=self._error_text(error))
+        if status == "no_evidence":  # the tests broke off through a fault of their own
+            check["name"] = "tests finish"
+        self._add(check)
         return status
 
     def fail(self, name: str, error: str, status: str = "fail") -> None:
@@ -148,8 +166,8 @@ class Recorder:
             if not (site.reached or site.refusal) and site.line > after_line:
                 self._add(self._named("fail", site.text, error="not run: the tests stopped before"))
 
-    def close(self) -> None:
-        """Sends what is left."""
+    def close(self) -> dict[str, Any]:
+        """The last message to the host, with what was not sent before."""
         if self.remote.unseen is not None:
             self._add(self._named("fail", "", error=self.remote.unseen))
         total = sum(self._beyond.values())
@@ -158,7 +176,7 @@ class Recorder:
             status = next(s for s in ("fail", "no_evidence", "pass") if self._beyond[s])
             first.update(name=f"tests {MOST_CHECKS + 1} to {MOST_CHECKS + total}", status=status)
             self._pending.append(first)
-        self._flush()
+        return {"checks": self._pending, "calls": self.remote.calls}
 
     # ---- inside
 
@@ -168,7 +186,7 @@ class Recorder:
             if frame.index == index:
                 return frame
 
-    def _judged(self, frame: _Frame, ok: bool, raising: bool, expected: str, observed: str) -> None:
+    def _judged(self, frame: _Frame, ok: bool, expected: str, observed: str) -> None:
         status, error, constant = ("pass" if ok else "fail"), None, False
         if ok and not self._depends(frame):
             status, error, constant = "no_evidence", "this assertion does not depend on the program", True
@@ -180,7 +198,7 @@ class Recorder:
         check = self._check(frame, status, expected, observed, error)
         if constant:
             check["constant"] = True
-        if ok or not raising:
+        if ok or not frame.raising:
             self._add(check)
         else:
             self._held = check
@@ -188,17 +206,21 @@ class Recorder:
     def _depends(self, frame: _Frame) -> bool:
         if self.remote.calls > frame.calls:
             return True
-        if not self.remote.calls:
+        site = self.sites[frame.index].node
+        if not self.remote.calls or (isinstance(site, ast.Assert) and isinstance(site.test, ast.Constant)):
             return False
         if self._tainted is None:
             self._tainted = tainted_names(self.source, self.seeds)
-        return mentions(self.sites[frame.index].node, self._tainted)
+        return mentions(site, self._tainted)
 
     def _blame(self, error: BaseException) -> str:
         """Whose fault an exception is: `fail` is the candidate's, `no_evidence` the tests' own."""
         if isinstance(error, Gone) or error is self.remote.last_raised:
             return "fail"
-        if isinstance(error, (wire.CannotCross, NameError, ImportError, SyntaxError)):
+        if isinstance(error, wire.CannotCross):
+            return "no_evidence"
+        # only where the tests' own text lacks the name: a text of the candidate that they evaluate is its own affair
+        if isinstance(error, (NameError, ImportError)) and _raised_in(error) in TEST_FILES:
             return "no_evidence"
         return "fail" if self.remote.calls else "no_evidence"
 

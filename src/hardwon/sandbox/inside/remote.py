@@ -60,7 +60,7 @@ class Remote:
 
     def loaded(self) -> str | None:
         """Waits for the program to load; None when it did, else what is wrong with it. Raises Gone."""
-        limit = self.limits["load_seconds"]
+        limit = min(self.limits["load_seconds"], self.limits["total_seconds"])
         try:
             reply = self.channel.receive(self._load_deadline())
             if "error" in reply:
@@ -80,8 +80,8 @@ class Remote:
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the entry point. Raises what the candidate raises, CannotCross for arguments, Gone, Stop."""
-        message = {"args": wire.pack(args, _refuse), "kwargs": wire.pack(kwargs, _refuse)}
-        mutable = _has_mutable(args) or _has_mutable(tuple(kwargs.values()))
+        packed, named = wire.pack(args, _refuse), wire.pack(kwargs, _refuse)
+        mutable = _has_mutable(args) or (bool(kwargs) and _has_mutable(tuple(kwargs.values())))
         if not self._alive:
             self._revive()
         self._number += 1
@@ -89,7 +89,8 @@ class Remote:
         start = time.monotonic()
         deadline = min(self.deadline, start + limit - self.spent)
         try:
-            self.channel.send({"id": self._number, "mutable": mutable, **message}, deadline)
+            message = {"id": self._number, "mutable": mutable, "args": packed, "kwargs": named}
+            self.channel.send(message, deadline)
             reply = self.channel.receive(deadline)
             if type(reply) is not dict or reply.get("id") != self._number:
                 raise wire.Violation("an answer to another call")
@@ -102,13 +103,15 @@ class Remote:
             self._lost("died")
         except (wire.Violation, TypeError, KeyError, ValueError, IndexError) as error:
             self._lost(f"broke the protocol: {error}", timed_out=True)
+        except (MemoryError, RecursionError):
+            self._lost("returned more than can be taken over the wall", timed_out=True)
         finally:
             self.spent += time.monotonic() - start
         self.calls += 1
         if after is not None:
             _update_all(args, after[0])
             _update_all(tuple(kwargs.values()), tuple(after[1].values()))
-        if isinstance(outcome, _Raised):
+        if type(outcome) is _Raised:  # isinstance would touch an opaque value
             self.raised += 1
             self.last_raised = outcome.error
             raise outcome.error

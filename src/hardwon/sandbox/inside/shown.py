@@ -30,13 +30,23 @@ class _Shown(reprlib.Repr):
 
 
 _shown = _Shown()
-_QUICK = (bool, float, type(None))
+_QUICK = frozenset({bool, float, type(None)})
+_LARGE = 1 << 256
+
+
+def _quick(value: Any) -> bool:
+    """Whether the built-in repr is sure to be fast."""
+    kind = type(value)
+    if kind is int:
+        return bool(-_LARGE < value < _LARGE)
+    return kind in _QUICK or (kind is str and len(value) <= SHOWN)
 
 
 def show(value: Any) -> str:
     """The value's repr, cut to `SHOWN` characters."""
-    if type(value) in _QUICK or (type(value) is str and len(value) < SHOWN // 2):
-        return repr(value)
+    kind = type(value)
+    if _quick(value) or (kind in (list, tuple) and len(value) <= 60 and all(map(_quick, value))):
+        return cut(repr(value), SHOWN)
     return cut(_shown.repr(value), SHOWN)
 
 

@@ -20,17 +20,17 @@ Values nested deeper than `MAX_DEPTH` or longer than the message limit do not cr
 from __future__ import annotations
 
 import builtins
+import importlib
 import json
+import json.scanner
 import math
+import select
 import socket
 import struct
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
-from datetime import time as time_of_day
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 MAX_DEPTH = 200
@@ -38,6 +38,9 @@ MAX_ITEMS = 10_000
 MAX_MESSAGE = 8 * 1024 * 1024
 
 _HEAD = struct.Struct(">I")
+_USUAL = 8192
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())  # type: ignore[arg-type]
 _PLAIN = frozenset({bool, type(None), float})
 _SMALL = 1 << 62
 _TYPES = (
@@ -127,19 +130,35 @@ def _rarer(value: Any, kind: type, opaque: Callable[[Any], Any], below: int) -> 
         return {"r": many((value.start, value.stop, value.step))}
     if issubclass(kind, deque):
         return {"q": [many(deque.__iter__(value)), value.maxlen]}
-    if kind is Decimal:
-        return {"D": str(value)}
-    if kind is Fraction:
-        return {"f": many((value.numerator, value.denominator))}
-    if kind in (datetime, date, time_of_day):
-        return {"iso": [kind.__name__, value.isoformat()]}
-    if kind is timedelta:
-        return {"td": [value.days, value.seconds, value.microseconds]}
+    made = _of_library(value, kind, many)
+    if made is not None:
+        return made
     if kind is type and value in _TYPES:
         return {"T": value.__name__}
     if value is Ellipsis or value is NotImplemented:
         return {"k": "Ellipsis" if value is Ellipsis else "NotImplemented"}
     return opaque(value)
+
+
+def _of_library(value: Any, kind: type, many: Callable[[Any], list[Any]]) -> Any:
+    """Numbers and dates of the standard library, whose modules are not loaded here for their sake."""
+
+    def is_a(module: str, *names: str) -> bool:
+        return module in sys.modules and any(kind is getattr(sys.modules[module], name, None) for name in names)
+
+    if is_a("decimal", "Decimal"):
+        return {"D": str(value)}
+    if is_a("fractions", "Fraction"):
+        return {"f": many((value.numerator, value.denominator))}
+    if is_a("datetime", "datetime", "date", "time"):
+        return {"iso": [kind.__name__, value.isoformat()]}
+    if is_a("datetime", "timedelta"):
+        return {"td": [value.days, value.seconds, value.microseconds]}
+    return None
+
+
+def _library(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name)
 
 
 def pack_iterator(value: Any, opaque: Callable[[Any], Any]) -> Any:
@@ -148,6 +167,8 @@ def pack_iterator(value: Any, opaque: Callable[[Any], Any]) -> Any:
     The packed form is `{"it": [type name, items, complete]}`; an exception of the iterator itself is passed on.
     """
     kind = type(value)
+    if kind in _PLAIN or kind in _TYPES:
+        return None
     if not (isinstance(value, _VIEWS) or (hasattr(kind, "__next__") and hasattr(kind, "__iter__"))):
         return None
     items: list[Any] = []
@@ -177,7 +198,7 @@ def unpack(data: Any, standin: Callable[[str, Any], Any], depth: int = 0) -> Any
         return _tagged(tag, content, standin, depth)
     except Violation:
         raise
-    except (TypeError, ValueError, ArithmeticError, KeyError, AttributeError) as error:
+    except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
         raise Violation(f"a bad value of tag {tag[:8]!r}: {type(error).__name__}") from None
 
 
@@ -207,14 +228,14 @@ def _tagged(tag: str, content: Any, standin: Callable[[str, Any], Any], depth: i
         case "q":
             return deque(_items(content[0], standin, below), content[1])
         case "D":
-            return Decimal(_str(content))
+            return _library("decimal", "Decimal")(_str(content))
         case "f":
-            return Fraction(*_items(content, standin, below))
+            return _library("fractions", "Fraction")(*_items(content, standin, below))
         case "iso":
-            makers: dict[str, Any] = {"datetime": datetime, "date": date, "time": time_of_day}
-            return makers[content[0]].fromisoformat(content[1])
+            name = {"datetime": "datetime", "date": "date", "time": "time"}[content[0]]
+            return _library("datetime", name).fromisoformat(content[1])
         case "td":
-            return timedelta(*content)
+            return _library("datetime", "timedelta")(*content)
         case "T":
             return _TYPE_NAMES[content]
         case "k":
@@ -254,51 +275,87 @@ class Channel:
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self._ahead = bytearray()
+        self._polls: dict[int, select.poll] = {}
 
     def send(self, message: Any, deadline: float = math.inf) -> None:
         """Sends one message. Raises CannotCross (too large), Closed, TimeoutError (deadline: `time.monotonic`)."""
-        body = json.dumps(message, separators=(",", ":"), check_circular=False).encode()
+        body = _encode(message).encode()
         if len(body) > MAX_MESSAGE:
             raise CannotCross(f"a value larger than {MAX_MESSAGE >> 20} MiB")
-        self._wait(deadline)
-        try:
-            self.sock.sendall(_HEAD.pack(len(body)) + body)
-        except (BrokenPipeError, ConnectionResetError):
-            raise Closed from None
+        rest: bytes | memoryview = _HEAD.pack(len(body)) + body
+        while rest:
+            try:
+                sent = self.sock.send(rest, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                self._wait(select.POLLOUT, deadline)
+            except (BrokenPipeError, ConnectionResetError):
+                raise Closed from None
+            else:
+                rest = memoryview(rest)[sent:] if sent < len(rest) else b""
 
     def receive(self, deadline: float = math.inf) -> Any:
         """The next message, bounded in size. Raises Closed, Violation, TimeoutError."""
-        (length,) = _HEAD.unpack(self._exactly(_HEAD.size, deadline))
-        if length > MAX_MESSAGE:
-            raise Violation("a message over the size limit")
-        try:
-            return json.loads(self._exactly(length, deadline))
-        except (ValueError, RecursionError):
-            raise Violation("a message that is not JSON, or nested too deep") from None
-
-    def _exactly(self, count: int, deadline: float) -> bytes:
         ahead = self._ahead
-        while len(ahead) < count:
-            self._wait(deadline)
-            try:
-                piece = self.sock.recv(max(count - len(ahead), 1 << 16))
-            except ConnectionResetError:
-                raise Closed from None
-            if not piece:
-                raise Closed
-            ahead += piece
-        taken = bytes(ahead[:count])
-        del ahead[:count]
-        return taken
+        while len(ahead) < _HEAD.size:
+            self._read(_USUAL, deadline)
+        total = _HEAD.size + _HEAD.unpack_from(ahead)[0]
+        if total > MAX_MESSAGE + _HEAD.size:
+            raise Violation("a message over the size limit")
+        while len(ahead) < total:
+            self._read(max(total - len(ahead), _USUAL), deadline)
+        body = bytes(ahead[_HEAD.size : total])
+        del ahead[:total]
+        try:
+            text = body.decode()
+            message, end = _scan(text, 0)
+        except (ValueError, RecursionError, StopIteration):
+            raise Violation("a message that is not JSON, or nested too deep") from None
+        if end != len(text):
+            raise Violation("a message with something behind it")
+        return message
 
-    def _wait(self, deadline: float) -> None:
+    def send_with_descriptor(self, message: Any, fd: int) -> None:
+        """Sends a first message together with a descriptor. Raises CannotCross, Closed."""
+        body = _encode(message).encode()
+        if len(body) > MAX_MESSAGE:
+            raise CannotCross(f"a value larger than {MAX_MESSAGE >> 20} MiB")
+        data = _HEAD.pack(len(body)) + body
+        try:
+            sent = socket.send_fds(self.sock, [data], [fd])
+            self.sock.sendall(memoryview(data)[sent:])
+        except (BrokenPipeError, ConnectionResetError):
+            raise Closed from None
+
+    def receive_with_descriptor(self) -> tuple[Any, int]:
+        """The counterpart; nothing else may be under way. Raises Closed, Violation."""
+        data, fds, _, _ = socket.recv_fds(self.sock, _USUAL, 1)
+        if not fds:
+            raise Closed
+        self._ahead += data
+        return self.receive(), fds[0]
+
+    def _read(self, most: int, deadline: float) -> None:
+        if deadline != math.inf:
+            self._wait(select.POLLIN, deadline)
+        try:
+            piece = self.sock.recv(most)
+        except ConnectionResetError:
+            raise Closed from None
+        if not piece:
+            raise Closed
+        self._ahead += piece
+
+    def _wait(self, event: int, deadline: float) -> None:
+        poll = self._polls.get(event)
+        if poll is None:
+            poll = self._polls[event] = select.poll()
+            poll.register(self.sock, event)
         if deadline == math.inf:
-            self.sock.settimeout(None)
+            poll.poll()
             return
         left = deadline - time.monotonic()
-        if left <= 0:
+        if left <= 0 or not poll.poll(left * 1000 + 1):
             raise TimeoutError
-        self.sock.settimeout(left)
 
     def close(self) -> None:
         self.sock.close()

@@ -11,28 +11,25 @@ from __future__ import annotations
 
 import builtins
 import gc
+import importlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import sys
 from _sitebuiltins import Quitter
-from pathlib import Path
 from typing import Any
 
-from . import candidate, checker, confine
+from . import candidate, confine
 
 _PRELOADED = (
-    "abc base64 bisect calendar cmath collections collections.abc contextlib copy dataclasses datetime decimal enum "
-    "fractions functools hashlib heapq itertools json math numbers operator re string struct textwrap time traceback "
-    "types typing"
+    "abc bisect collections collections.abc copy enum functools heapq itertools json math operator re string typing"
 )
-"""Modules that programs import most. `threading` and `random` are not among them: what they do after each fork costs
-more than importing them where they are wanted."""
+"""Modules that programs import most. Each makes every fork dearer: what is rare, large (`dataclasses`, `hashlib`), or
+busy after each fork (`threading`, `random`) is imported where it is wanted."""
 
-_FOR_CHECKERS = "random statistics"
+_FOR_CHECKERS = "ast datetime decimal fractions random statistics"
 
 _DATAGRAM = 64 * 1024
 _NO_CHILD_SETUP = 97
@@ -57,7 +54,14 @@ class Zygote:
         self.limits: tuple[dict[str, Any] | None, list[tuple[int, int]]] = (None, [])
 
     def confine_self(self) -> None:
-        """Sets up what all children share."""
+        """Sets up what all children share.
+
+        The control group too: one child at a time has it to itself but for this small server, and moving each child
+        into a group of its own would wait for the whole kernel, milliseconds each time.
+        """
+        for fd in self.config["cgroups"]:
+            os.write(fd, b"0")
+            os.close(fd)
         confine.one_malloc_arena()
         if self.namespaces:
             confine.fresh_tmpfs("/tmp", self.config["tmp_mib"], 4096)
@@ -121,8 +125,6 @@ class Zygote:
                 os.setpgid(0, 0)
             else:
                 os.setsid()
-            for fd in self.config["cgroups"]:
-                os.write(fd, b"0")
             streams = fds[1:] if role == "program" else [self.null] * 3
             kept = fds[:1] if role == "program" else fds
             confine.set_limits(self.limits[1])
@@ -136,6 +138,8 @@ class Zygote:
             print(f"a child could not be confined: {error}", file=sys.stderr, flush=True)
             os._exit(_NO_CHILD_SETUP)
         if role == "checker":
+            from . import checker  # loaded before the fork, and in the checkers' server alone
+
             checker.main(kept)
         else:
             candidate.main(role, kept)
@@ -182,6 +186,9 @@ class Zygote:
             confine.fresh_tmpfs("/tmp", self.config["tmp_mib"], 4096)
             os.chdir("/tmp")
         else:
+            import shutil
+            from pathlib import Path
+
             for entry in list(Path(self.config["tmp"]).iterdir()):
                 if entry.is_dir() and not entry.is_symlink():
                     shutil.rmtree(entry)
@@ -202,6 +209,7 @@ def main(control: int, config_text: str) -> None:
     """Entered by the sandboxed interpreter that the host starts."""
     config = json.loads(config_text)
     os.environ.clear()  # bubblewrap sets PWD
+    os.sched_setaffinity(0, {config["processor"]})
     if config["namespaces"]:
         # A process namespace and mounts of our own: owned by this user namespace, so that each child's can be made from
         # here, and every mount that was there before is locked against change.
@@ -214,10 +222,13 @@ def main(control: int, config_text: str) -> None:
             _, status = os.waitpid(pid, 0)
             os._exit(os.waitstatus_to_exitcode(status) & 0xFF)
     preloaded = f"{_PRELOADED} {_FOR_CHECKERS}" if config["checkers"] else _PRELOADED
+    if config["checkers"]:
+        importlib.import_module(f"{__package__}.checker")
     for name in preloaded.split():
         __import__(name)
     for name in ("exit", "quit"):  # these come from the `site` module, which is not loaded here
         setattr(builtins, name, Quitter(name, "Ctrl-D (i.e. EOF)"))
+    exec(compile("pass", "<warm>", "exec"))  # the first use of `compile` makes the syntax tree's types: milliseconds
     zygote = Zygote(control, config)
     zygote.confine_self()
     zygote.control.send(b'{"ready":true}')
