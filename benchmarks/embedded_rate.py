@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import statistics
 import sys
 import time
@@ -69,6 +70,7 @@ def main() -> int:
     parser.add_argument("--model", default="qwen2.5-coder-0.5b")
     parser.add_argument("--rounds", type=int, default=4, help="rounds of each side")
     parser.add_argument("--tokens", type=int, default=64, help="completion tokens for each prompt")
+    parser.add_argument("--json", action="store_true", help="print one JSON object at the end")
     options = parser.parse_args()
 
     model = LocalModel(options.model, parallel=PARALLEL, context=2048)
@@ -92,6 +94,8 @@ def main() -> int:
     show("median", bare, ours)
     met = ours[0] >= TARGET * bare[0]
     print(f"target: ratio of the medians at least {TARGET}: {'met' if met else 'MISSED'}")
+    if options.json:
+        print(json.dumps({"ratio": ours[0] / bare[0], "ours": ours[0], "bare": bare[0]}))
     return 0 if met else 1
 
 

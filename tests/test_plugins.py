@@ -25,7 +25,8 @@ class Patient:
         return session.submit("trials")
 
 
-SUITE = Suite("one", "one task", False, "visible", lambda options, sandbox: (Task(Problem("one/1", "Write f."), None, None, "d"),))
+TASK = Task(Problem("one/1", "Write f."), None, None, "d")
+SUITE = Suite("one", "one task", False, "visible", lambda options, sandbox: (TASK,))
 
 
 def parrot(rest: str, parallel: int) -> ScriptedModel:

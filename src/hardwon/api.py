@@ -69,7 +69,8 @@ async def asolve(
     """Solves one task and returns its solution; nothing is written to disk.
 
     `check` decides: Python assertions that call the function (`entry_point` is read from them when it is not given), a
-    function of the program's text that returns a bool, a score from 0 to 1 or one of these with a text, or an evaluator.
+    function of the program's text that returns a bool, a score from 0 to 1 or one of these with a text, or an
+    evaluator.
     `model` is a name, a model of your own, or None for the configured default. `watch` is told each trial and lesson.
 
     Raises UsageError for bad input, ModelError and SandboxError for trouble that is not the program's.
@@ -106,15 +107,11 @@ async def asolve(
     )
 
 
-def _problem(
-    prompt: str, check: CheckLike, entry_point: str | None, sandbox: Sandbox
-) -> tuple[Problem, Evaluator]:
+def _problem(prompt: str, check: CheckLike, entry_point: str | None, sandbox: Sandbox) -> tuple[Problem, Evaluator]:
     if isinstance(check, str):
         lines = tuple(line for line in check.splitlines() if line.strip())
         name = entry_point or _called(check)
-        return Problem("task", prompt, "function", name, lines), UnitTests(
-            FunctionTests(name, check), sandbox
-        )
+        return Problem("task", prompt, "function", name, lines), UnitTests(FunctionTests(name, check), sandbox)
     kind = "function" if entry_point else "text"
     problem = Problem("task", prompt, "function" if kind == "function" else "text", entry_point)
     return problem, FunctionCheck(check) if callable(check) else check
@@ -129,10 +126,6 @@ def _called(source: str) -> str:
     except SyntaxError as error:
         raise UsageError(f"check, line {error.lineno}: {error.msg}; give Python assertions") from error
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and not hasattr(builtins, node.func.id)
-        ):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not hasattr(builtins, node.func.id):
             return node.func.id
     raise UsageError("check: the assertions call no function; give entry_point")

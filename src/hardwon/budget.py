@@ -35,9 +35,7 @@ class Budget:
             name, _, value = part.partition("=")
             name = name.strip()
             if name not in known:
-                raise UsageError(
-                    f"--budget {part}: unknown limit {name!r}; the limits are {', '.join(known)}"
-                )
+                raise UsageError(f"--budget {part}: unknown limit {name!r}; the limits are {', '.join(known)}")
             if name in limits:
                 raise UsageError(f"--budget {text}: {name} is given twice; give it once")
             try:
@@ -114,9 +112,7 @@ class Ledger:
         self._open_calls -= 1
         self._open_tokens -= prompt_tokens + allowed
 
-    def charge(
-        self, role: str, tokens_in: int, tokens_out: int, tokens_cached: int, cost_usd: float | None
-    ) -> None:
+    def charge(self, role: str, tokens_in: int, tokens_out: int, tokens_cached: int, cost_usd: float | None) -> None:
         """Counts one finished call."""
         self.calls += 1
         self.tokens_in += tokens_in

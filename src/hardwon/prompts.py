@@ -43,9 +43,7 @@ def use_folder(folder: Path | None) -> None:
 
 def names() -> tuple[str, ...]:
     """The names of all prompts, as `room/name`."""
-    return tuple(
-        sorted(f"{room}/{path.stem}" for room in _ROOMS for path in _room_folder(room).glob("*.txt"))
-    )
+    return tuple(sorted(f"{room}/{path.stem}" for room in _ROOMS for path in _room_folder(room).glob("*.txt")))
 
 
 def render(name: str, **values: object) -> str:

@@ -44,7 +44,7 @@ def works(program: str | None, name: str, *arguments: object) -> object:
         "A first try:\n```python\ndef add(a, b):\n    return a - b\n```\nNo, rather:\n```python\n" + ADD + "\n```",
         "```python\nimport functools\n\n@functools.cache\ndef add(a, b):\n    return a + b\n```",
         "```python\ndef plus(a, b):\n    return a + b\n\ndef add(a, b):\n    return plus(a, b)\n```",
-        "```python\ndef plus(a, b):\n    return a + b\n```\nand then\n```python\ndef add(a, b):\n    return plus(a, b)\n```",
+        "```python\ndef plus(a, b):\n    return a + b\n```\n\n```python\ndef add(a, b):\n    return plus(a, b)\n```",
         "```python\nclass Adder:\n    def __call__(self, a, b):\n        return a + b\n\nadd = Adder()\n```",
         "The code:\n\nimport math\n\ndef add(a, b):\n    return math.floor(a) + b\n\nDone!",
     ],
@@ -80,7 +80,10 @@ def test_a_helper_that_the_reply_wrote_itself_wins_over_the_prompts() -> None:
     assert works(extract_program(reply, SIGNATURE), "total", [1, 2]) == 9
 
 
-@pytest.mark.parametrize("reply", ["    return sum(double(x) for x in xs)", "```python\nreturn sum(double(x) for x in xs)\n```"])
+BODY = "return sum(double(x) for x in xs)"
+
+
+@pytest.mark.parametrize("reply", [f"    {BODY}", f"```python\n{BODY}\n```"])
 def test_a_bare_body_completes_the_prompts_function(reply: str) -> None:
     assert works(extract_program(reply, SIGNATURE), "total", [1, 2]) == 6
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from tests.cli.own_suite import SCRIPT, TASKS
 
 Hardwon = Callable[..., subprocess.CompletedProcess[str]]

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.cli.own_suite import SCRIPT, rows
 
 

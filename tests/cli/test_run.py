@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from tests.cli.own_suite import LESSON, rows
 
 Hardwon = Callable[..., subprocess.CompletedProcess[str]]

@@ -99,3 +99,9 @@ def test_cutting_keeps_head_and_tail_within_the_limit(text: str, limit: int) -> 
     assert len(short) <= limit
     assert short[:3] == text[:3]
     assert short[-3:] == text[-3:]
+
+
+def test_tests_that_broke_off_through_their_own_fault_never_pass() -> None:
+    checks = (Check("test 1", "pass"), Check("tests finish", "no_evidence", error="NameError: helper"))
+    assert judge(checks, "grounded").verdict == "no_evidence"
+    assert judge((*checks, Check("test 2", "fail")), "grounded").verdict == "fail"

@@ -160,7 +160,8 @@ def test_no_check_passes_on_an_opaque_value_even_where_it_can_not_notice(check: 
 
 
 @pytest.mark.parametrize(
-    "value", ["lambda x: x", "f", "print", "__import__('os')", "object()", "Exception('x')", "[lambda: 0]"]
+    "value",
+    ["lambda x: x", "f", "print", "__import__('os')", "object()", "Exception('x')", "[lambda: 0]", "{object(): 1}"],
 )
 def test_functions_modules_and_instances_do_not_cross(check: Run, value: str) -> None:
     assert "pass" not in statuses(check(f"def f(): return {value}", "assert f() == 1\nassert f() is not None"))

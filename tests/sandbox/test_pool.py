@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import pytest
 
 from hardwon.errors import SandboxError, UsageError
 from hardwon.sandbox import ForkServerSandbox, FunctionTests, Limits, Sandbox, StdioCase, open_sandbox
+from hardwon.sandbox.choose import bubblewrap_trouble
+from hardwon.sandbox.worker import Worker
 
 from .conftest import passes
 
@@ -172,3 +175,20 @@ def test_the_job_of_a_stopped_fork_server_is_done_by_a_new_one() -> None:
         await sandbox.close()
 
     asyncio.run(scenario())
+
+
+def test_a_worker_that_is_closed_while_it_starts_leaves_nothing_behind() -> None:
+    """Whatever is left of a server holds its standard error open, so the end of that stream is the end of all."""
+    if trouble := bubblewrap_trouble():
+        pytest.skip(f"bubblewrap does not work here: {trouble}")
+    for _ in range(5):
+        worker = Worker(bubblewrap=True)
+        streams = [os.dup(z.process.stderr.fileno()) for z in (worker.candidates, worker.checkers) if z.process.stderr]
+        worker.close()
+        for stream in streams:
+            while select.select([stream], [], [], 10.0)[0]:
+                if not os.read(stream, 4096):
+                    break
+            else:
+                pytest.fail("a process was left behind")
+            os.close(stream)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardwon.sandbox.inside import wire
+from hardwon.sandbox.inside import channel, wire
 
 SCALARS = (
     st.none()
@@ -115,7 +115,7 @@ def test_a_value_too_deep_or_a_message_too_deep_is_refused() -> None:
 
 def test_messages_arrive_whole_and_in_order_whatever_their_size() -> None:
     near, far = socket.socketpair()
-    sender, receiver = wire.Channel(near), wire.Channel(far)
+    sender, receiver = channel.Channel(near), channel.Channel(far)
     messages = ["x" * size for size in (0, 1, 1 << 16, 1 << 20)] + [{"a": [1, None]}]
     thread = threading.Thread(target=lambda: [sender.send(message) for message in messages])
     thread.start()
@@ -123,7 +123,7 @@ def test_messages_arrive_whole_and_in_order_whatever_their_size() -> None:
     thread.join()
     assert got == messages
     sender.close()
-    with pytest.raises(wire.Closed):
+    with pytest.raises(channel.Closed):
         receiver.receive()
     receiver.close()
 
@@ -147,4 +147,4 @@ def test_rubbish_on_the_wire_is_a_violation_and_silence_a_time_out(raw: bytes, e
     with near, far:
         near.sendall(raw)
         with pytest.raises(error):
-            wire.Channel(far).receive(time.monotonic() + 0.2)
+            channel.Channel(far).receive(time.monotonic() + 0.2)

@@ -120,11 +120,7 @@ def _unfenced(reply: str) -> str | None:
 
 def _as_body(code: str, problem: Problem) -> str | None:
     """The prompt's function with `code` as its body, when that makes a function of the prompt's signature."""
-    if (
-        problem.kind != "function"
-        or not problem.entry_point
-        or problem.entry_point not in defined(problem.prompt)
-    ):
+    if problem.kind != "function" or not problem.entry_point or problem.entry_point not in defined(problem.prompt):
         return None
     body = textwrap.indent(textwrap.dedent(code.strip("\n")), "    ")
     whole = problem.prompt.rstrip() + "\n" + body + "\n"

@@ -113,7 +113,7 @@ def _need_feedback(arm: Arm, tasks: Sequence[Task], options: RunOptions) -> None
         return
     raise UsageError(
         f"strategy {arm.strategy.name} learns from checked failures, and none of these tasks has a visible test; give "
-        "--feedback generated (tests the model writes, vetted), visible tests in the data, or --fallback single for one pass"
+        "--feedback generated (tests the model writes, vetted), visible tests in the data, or --fallback single"
     )
 
 

@@ -19,7 +19,7 @@ from hardwon.trial import Check, Feedback, Source, Trajectory
 
 _STOP = ("\n```\n", "\nif __name__", "\n\n\n")
 _SHOWN_EXAMPLES, _REPEATED_EXAMPLES = 3, 2
-_TESTS_ASKED_FOR = 6
+_TESTS_ASKED_FOR = 4
 _TEMPERATURE = 0.4  # of the samples that answer; at 0.8 a 0.5B model answers at random
 _TOKENS_TO_START, _TOKENS_PER_ANSWER = 40, 30
 
@@ -39,9 +39,9 @@ class GeneratedTests:
     visible: Evaluator | None = None
     prelude: str = ""
     limits: Limits = field(default_factory=Limits)
-    samples: int = 3
-    max_tests: int = 8
-    max_tokens: int = 220
+    samples: int = 2
+    max_tests: int = 4
+    max_tokens: int = 128
 
     @property
     def source(self) -> Source:

@@ -15,17 +15,25 @@ _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,}\b")
 _TEMPORARY = re.compile(r"(?:/private)?/(?:var/)?(?:tmp|run|dev/shm)/(?:[^\s'\",:;()]*/)?([^\s'\",:;()/]+)")
 
 
+BROKEN_OFF = "tests finish"
+"""The sandbox's check, `no_evidence`, that says that tests ended in an error of their own."""
+
+
 def judge(checks: Sequence[Check], source: Source) -> Feedback:
     """The feedback that `checks` amount to.
 
-    It is `pass` if at least one check passed and none failed, `fail` if one failed, `no_evidence` if none
-    decided. The score is the share of the deciding checks that passed. The text names at most five failing checks
-    and counts the rest; it holds no timings, addresses or temporary paths, so that equal outcomes read equal.
+    It is `pass` if at least one check passed and none failed, `fail` if one failed, `no_evidence` if none decided
+    or the tests broke off through a fault of their own. The score is the share of the deciding checks that passed.
+    The text names at most five failing checks and counts the rest; it holds no timings, addresses or temporary
+    paths, so that equal outcomes read equal.
     """
     count = Counter(check.status for check in checks)
     passed, failed, silent = count["pass"], count["fail"], count["no_evidence"]
     if failed:
         return Feedback("fail", passed / (passed + failed), failure_text(checks), tuple(checks), source)
+    if any(check.name == BROKEN_OFF and check.status == "no_evidence" for check in checks):
+        text = f"The tests broke off before their end, so nothing is shown.{_silence(checks)}"
+        return Feedback("no_evidence", 0.0, text, tuple(checks), "none")
     if passed:
         text = f"{'The only test passed' if passed == 1 else f'All {passed} tests passed'}.{_silence(checks)}"
         return Feedback("pass", 1.0, text, tuple(checks), source)

@@ -8,9 +8,16 @@ from collections.abc import Sequence
 from hardwon.trial import Feedback, Lesson
 
 _WORD = re.compile(r"[A-Za-z_]\w+")
-_PLAIN = frozenset(
-    ["the", "a", "an", "and", "or", "of", "to", "in", "on", "is", "are", "was", "were", "be", "been", "it", "its", "this", "that", "these", "those", "with", "for", "from", "as", "at", "by", "not", "no", "but", "if", "then", "when", "which", "what", "so", "do", "does", "did", "has", "have", "had", "should", "must", "can", "could", "would", "will", "test", "tests", "failed", "fails", "fail", "failing", "error", "errors", "function", "code", "program", "expected", "observed", "got", "returned", "returns", "return", "output", "input", "assertion", "assertionerror", "instead", "attempt", "next", "time", "lesson", "because"]
-)
+# fmt: off
+_PLAIN = frozenset({
+    "the", "a", "an", "and", "or", "of", "to", "in", "on", "is", "are", "was", "were", "be", "been", "it", "its",
+    "this", "that", "these", "those", "with", "for", "from", "as", "at", "by", "not", "no", "but", "if", "then",
+    "when", "which", "what", "so", "do", "does", "did", "has", "have", "had", "should", "must", "can", "could",
+    "would", "will", "test", "tests", "failed", "fails", "fail", "failing", "error", "errors", "function", "code",
+    "program", "expected", "observed", "got", "returned", "returns", "return", "output", "input", "assertion",
+    "assertionerror", "instead", "attempt", "next", "time", "lesson", "because"
+})
+# fmt: on
 _NEW_WORDS = 3
 """A lesson must bring at least this many words of its own that the feedback does not hold."""
 
@@ -46,7 +53,4 @@ def _holds_program(text: str) -> bool:
     fenced = re.findall(r"```[^\n]*\n(.*?)(?:```|\Z)", text, re.DOTALL)
     if any(len([line for line in block.splitlines() if line.strip()]) >= 3 for block in fenced):
         return True
-    return (
-        re.search(r"^[ \t]*(?:async\s+def|def|class)\s+\w+[^\n]*:[ \t]*\n[ \t]+\S", text, re.MULTILINE)
-        is not None
-    )
+    return re.search(r"^[ \t]*(?:async\s+def|def|class)\s+\w+[^\n]*:[ \t]*\n[ \t]+\S", text, re.MULTILINE) is not None

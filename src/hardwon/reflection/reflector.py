@@ -45,7 +45,9 @@ async def reflect(problem: Problem, trial: Trial, earlier: Sequence[Lesson], gen
 
 def _from_evidence(trial: Trial) -> str:
     facts = "; ".join(_fact(check) for check in trial.feedback.failing[:3])
-    return f"Attempt {trial.number} was wrong: {facts or trial.feedback.text}. Take another approach that gets this right."
+    return (
+        f"Attempt {trial.number} was wrong: {facts or trial.feedback.text}. Take another approach that gets this right."
+    )
 
 
 def _fact(check: Check) -> str:

@@ -31,9 +31,7 @@ def open_folder(out: Path, config: Mapping[str, Any], *, fresh: bool = False) ->
     if out.is_dir() and not (out / FILE).exists() and not (out / CONFIG).exists():
         strangers = [p.name for p in out.iterdir() if p.name != _LOCK]
         if strangers:
-            raise UsageError(
-                f"--out {out}: holds other files ({strangers[0]}, …); give an empty or new folder"
-            )
+            raise UsageError(f"--out {out}: holds other files ({strangers[0]}, …); give an empty or new folder")
     _check_settings(out, config, fresh)
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -81,9 +79,7 @@ def write_text(path: Path, text: str) -> None:
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)
-        raise JournalError(
-            f"{path}: {error.strerror}; free some space and run the same command again"
-        ) from error
+        raise JournalError(f"{path}: {error.strerror}; free some space and run the same command again") from error
 
 
 def _check_settings(out: Path, config: Mapping[str, Any], fresh: bool) -> None:
@@ -92,9 +88,7 @@ def _check_settings(out: Path, config: Mapping[str, Any], fresh: bool) -> None:
     old, new = read_config(out).get("settings", {}), config["settings"]
     changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
     if changed:
-        said = ", ".join(
-            f"{name} was {_short(old.get(name))}, is {_short(new.get(name))}" for name in changed[:3]
-        )
+        said = ", ".join(f"{name} was {_short(old.get(name))}, is {_short(new.get(name))}" for name in changed[:3])
         raise UsageError(
             f"--out {out}: holds a run with other settings ({said}); a changed setting is a new run: "
             "give another --out, or --fresh to discard the old one"

@@ -36,9 +36,7 @@ CREATE TABLE IF NOT EXISTS events (
     UNIQUE (task_id, arm, seed, kind, idx)
 ) STRICT
 """
-_INSERT = (
-    "INSERT INTO events (task_id, arm, seed, kind, idx, at, elapsed, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-)
+_INSERT = "INSERT INTO events (task_id, arm, seed, kind, idx, at, elapsed, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +76,7 @@ class Journal:
             self._db.execute("SELECT 1 FROM events LIMIT 1")
         except sqlite3.DatabaseError as error:
             if _about_space(error):
-                raise JournalError(
-                    f"{path}: {error}; free some space and run the same command again"
-                ) from error
+                raise JournalError(f"{path}: {error}; free some space and run the same command again") from error
             raise UsageError(
                 f"{path}: not a readable journal ({error}); start with --fresh or another --out"
             ) from error

@@ -15,9 +15,7 @@ Facts = list[tuple[str, list[str]]]
 def as_table(config: Mapping[str, Any], summaries: Sequence[Summary]) -> str:
     """Plain text, one fact a line."""
     lines = [_title(config), ""]
-    facts = (
-        [("", [s.arm for s in summaries]), *_facts(summaries)] if len(summaries) > 1 else _facts(summaries)
-    )
+    facts = [("", [s.arm for s in summaries]), *_facts(summaries)] if len(summaries) > 1 else _facts(summaries)
     label_width = max((len(label) for label, _ in facts), default=0)
     widths = [max(len(values[i]) for _, values in facts) for i in range(len(summaries))]
     for label, values in facts:
@@ -61,9 +59,7 @@ def _facts(summaries: Sequence[Summary]) -> Facts:
         ("time, all tasks", [f"{s.wall_s:,.1f} s" for s in summaries]),
     ]
     if any(s.retried for s in summaries):
-        facts.append(
-            ("retried, recovered", [f"{s.retried}, {s.recovered} passed in the end" for s in summaries])
-        )
+        facts.append(("retried, recovered", [f"{s.retried}, {s.recovered} passed in the end" for s in summaries]))
     if any(s.lessons for s in summaries):
         facts.append(("lessons", [_lessons(s) for s in summaries]))
     if any(s.generated for s in summaries):
@@ -76,9 +72,7 @@ def _facts(summaries: Sequence[Summary]) -> Facts:
 def _remarks(summaries: Sequence[Summary]) -> list[str]:
     remarks = []
     if any(s.oracle for s in summaries):
-        remarks.append(
-            "oracle feedback: the loop saw the hidden answer's verdict; not comparable with blind runs."
-        )
+        remarks.append("oracle feedback: the loop saw the hidden answer's verdict; not comparable with blind runs.")
     if any(s.graded_on.get("visible") for s in summaries):
         remarks.append("Some tasks have no hidden tests: they are graded on the tests that the loop saw.")
     if any(s.errors for s in summaries):
@@ -90,18 +84,14 @@ def _remarks(summaries: Sequence[Summary]) -> list[str]:
 
 
 def _lessons(s: Summary) -> str:
-    return (
-        f"{s.lessons} ({s.lessons_from_evidence} made of the evidence, {s.lessons_rejected} texts rejected)"
-    )
+    return f"{s.lessons} ({s.lessons_from_evidence} made of the evidence, {s.lessons_rejected} texts rejected)"
 
 
 def _generated(s: Summary) -> str:
     if s.generated is None:
         return "-"
     g = s.generated
-    return (
-        f"passed {g.passed} submissions, {g.false_pass} wrongly; refused {g.failed}, {g.false_fail} wrongly"
-    )
+    return f"passed {g.passed} submissions, {g.false_pass} wrongly; refused {g.failed}, {g.false_fail} wrongly"
 
 
 def _listed(counts: Mapping[str, int]) -> str:

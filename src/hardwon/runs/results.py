@@ -23,9 +23,7 @@ def rows(journal: Journal) -> Iterator[Row]:
 
 def natural(text: str) -> list[tuple[bool, int, str]]:
     """A sort key under which `HumanEval/2` comes before `HumanEval/10`."""
-    return [
-        (not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", text)
-    ]
+    return [(not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", text)]
 
 
 def write_results(out: Path, journal: Journal) -> None:
@@ -46,8 +44,6 @@ def read_rows(out: Path) -> list[Row]:
     if not path.is_file():
         raise UsageError(f"{out}: no run folder (it has no {FILE}); give the folder that `hardwon run` made")
     try:
-        return [
-            Row.from_json(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines() if line
-        ]
+        return [Row.from_json(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines() if line]
     except (ValueError, TypeError) as error:
         raise UsageError(f"{path}: does not read ({error}); give another run folder") from error

@@ -101,9 +101,7 @@ class Runner:
         known = {key.task_id: payload["digest"] for key, _, payload in self._journal.payloads("task")}
         for task in tasks:
             if known.get(task.id, task.digest) != task.digest:
-                raise UsageError(
-                    f"{task.id}: has changed since this run began; give another --out, or --fresh"
-                )
+                raise UsageError(f"{task.id}: has changed since this run began; give another --out, or --fresh")
 
     async def _work(self, todo: object) -> None:
         for task, arm in todo:  # type: ignore[attr-defined]
@@ -135,9 +133,7 @@ class Runner:
             return self._failed(task, arm, session, record, error)
         self._trouble = 0
         self._answered = True
-        row = make_row(
-            session, arm.name, arm.seed, submission=submission, grade=grade, graded_on=task.graded_on
-        )
+        row = make_row(session, arm.name, arm.seed, submission=submission, grade=grade, graded_on=task.graded_on)
         record.put("row", 0, row.as_json(), session.ledger.seconds)
         return row
 
@@ -165,15 +161,11 @@ class Runner:
         known = isinstance(error, HardwonError)
         text = str(error) if known else f"{type(error).__name__}: {error}"
         details = {"error": text, "traceback": None if known else traceback.format_exc()}
-        row = make_row(
-            session, arm.name, arm.seed, submission=None, grade=None, graded_on=task.graded_on, error=text
-        )
+        row = make_row(session, arm.name, arm.seed, submission=None, grade=None, graded_on=task.graded_on, error=text)
         record.put("error", record.count("error"), details | {"row": row.as_json()}, session.ledger.seconds)
         self._trouble = self._trouble + 1 if isinstance(error, InfrastructureError) else 0
         if self._trouble >= _TROUBLE:
-            raise InfrastructureError(
-                f"{self._trouble} tasks in a row could not be worked on; the last: {text}"
-            )
+            raise InfrastructureError(f"{self._trouble} tasks in a row could not be worked on; the last: {text}")
         return row
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -58,8 +59,14 @@ class Slot:
             os.close(fd)
         self.joins = ()
         for folder in {self.memory, self.pids}:
-            with contextlib.suppress(OSError):  # a process that is still ending keeps it; the next start sweeps it
-                folder.rmdir()
+            for _ in range(50):  # killed processes that are still ending keep it for some milliseconds
+                try:
+                    folder.rmdir()
+                    break
+                except FileNotFoundError:
+                    break
+                except OSError:  # what stays after that is swept by the next start
+                    time.sleep(0.004)
 
 
 def _own(controller: str) -> Path | None:

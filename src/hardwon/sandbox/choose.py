@@ -31,7 +31,7 @@ def open_sandbox(workers: int = 2, backend: Backend = "auto") -> Sandbox:
         return ForkServerSandbox(workers)
     if backend == "bubblewrap":
         raise SandboxError(f"bubblewrap does not work here: {trouble}")
-    return ForkServerSandbox(workers, bubblewrap=False)
+    return ForkServerSandbox(workers, bubblewrap=False, trouble=trouble)
 
 
 def bubblewrap_trouble() -> str | None:

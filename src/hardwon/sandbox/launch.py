@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -24,6 +26,7 @@ INSIDE = Path(__file__).parent / "inside"
 _WALL = "/wall"
 TMP_MIB = 64
 _START_SECONDS = 30.0
+_LEAVE_SECONDS = 10.0
 ANSWER_SECONDS = 20.0
 
 _SYSTEM = ("/usr/lib", "/usr/lib32", "/usr/lib64", "/lib", "/lib32", "/lib64")
@@ -93,7 +96,7 @@ class Zygote:
     slot: Slot | None
     tmp: Path | None
     answer_seconds: float = ANSWER_SECONDS
-    alive: bool = False
+    started: bool = False
     busy: bool = False
     _killed: bool = False
     _memory_kills: int = 0
@@ -147,13 +150,12 @@ class Zygote:
             self._receive(seconds)
         except TimeoutError:
             raise WorkerLost("the fork server did not start in time") from None
-        self.alive = True
+        self.started = True
 
     def _send(self, data: bytes, fds: list[int]) -> None:
         try:
             socket.send_fds(self.control, [data], fds)
         except OSError as error:
-            self.alive = False
             raise WorkerLost(f"the fork server is gone: {error}") from None
 
     def _receive(self, seconds: float) -> dict[str, Any]:
@@ -174,16 +176,24 @@ class Zygote:
         return message
 
     def _last_words(self) -> str:
-        self.alive = False
-        self.process.kill()
+        """What the server said on standard error, as far as it is there within a moment."""
         assert self.process.stderr is not None
-        said = self.process.stderr.read(4096).decode(errors="replace").strip()
-        return f" ({said[-500:]})" if said else ""
+        fd, said, deadline = self.process.stderr.fileno(), b"", time.monotonic() + 1.0
+        while len(said) < 4096 and select.select([fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            piece = os.read(fd, 4096)
+            if not piece:
+                break
+            said += piece
+        text = said.decode(errors="replace").strip()
+        return f" ({text[-500:]})" if text else ""
 
     def close(self) -> None:
         """Ends the server and everything under it."""
-        self.alive = False
         self.control.close()
+        if not self.started:
+            # killed while it sets itself up, bubblewrap would leave half of itself behind; the closed line ends it soon
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(_LEAVE_SECONDS)
         self.process.kill()
         self.process.wait()
         if self.process.stderr is not None:

@@ -30,13 +30,22 @@ class ForkServerSandbox:
     runs in threads of the pool's own, so that one sandbox serves several event loops, one after the other or at once.
     A worker that fails is replaced and its job tried once more; then SandboxError is raised. A call that is cancelled
     ends its candidate at once. A fork server that takes longer than `answer_seconds` to end a child is replaced.
+    `trouble` says why bubblewrap is not used, for `isolation` to show.
     """
 
-    def __init__(self, workers: int = 2, *, bubblewrap: bool = True, answer_seconds: float = ANSWER_SECONDS) -> None:
+    def __init__(
+        self,
+        workers: int = 2,
+        *,
+        bubblewrap: bool = True,
+        answer_seconds: float = ANSWER_SECONDS,
+        trouble: str | None = None,
+    ) -> None:
         if workers < 1:
             raise ValueError("a sandbox needs at least one worker")
         self._bubblewrap = bubblewrap
         self._answer_seconds = answer_seconds
+        self._trouble = trouble
         self._threads = ThreadPoolExecutor(workers, thread_name_prefix="sandbox")
         self._idle: queue.LifoQueue[Worker] = queue.LifoQueue()
         self._all: set[Worker] = set()
@@ -50,7 +59,7 @@ class ForkServerSandbox:
         """Which walls stand, found by probing from inside. Starts a worker if none was, so the first read blocks."""
         if self._isolation is None:
             self._isolation = self._threads.submit(
-                self._do, lambda w: isolation_of(w, self._bubblewrap), object()
+                self._do, lambda w: isolation_of(w, self._bubblewrap, self._trouble), object()
             ).result()
         return self._isolation
 

@@ -40,12 +40,12 @@ def facts(worker: Worker) -> dict[str, Any]:
     return found
 
 
-def isolation_of(worker: Worker, bubblewrap: bool) -> Isolation:
+def isolation_of(worker: Worker, bubblewrap: bool, trouble: str | None = None) -> Isolation:
     """Probes a worker and puts the findings into lines. Raises WorkerLost."""
     found = facts(worker)
     slot = worker.candidates.slot
     walls: list[str] = []
-    missing: list[str] = []
+    missing: list[str] = [] if trouble is None else [f"bubblewrap is not used: {trouble}"]
 
     def wall(stands: bool, line: str, lack: str) -> None:
         (walls if stands else missing).append(line if stands else lack)

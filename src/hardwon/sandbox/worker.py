@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from hardwon.sandbox.inside import wire
+from hardwon.sandbox.inside.channel import Channel, Closed
 from hardwon.sandbox.launch import ANSWER_SECONDS, WorkerLost, Zygote, limits_as_data, start_zygote
 from hardwon.sandbox.protocol import FunctionTests, Limits
 from hardwon.trial import Check, Verdict
@@ -150,7 +151,7 @@ class _Hearing:
 
     def __init__(self, worker: Worker, line: socket.socket, limits: Limits) -> None:
         self.worker, self.limits = worker, limits
-        self.channel = wire.Channel(line)
+        self.channel = Channel(line)
         self.checks: list[dict[str, Any]] = []
         self.calls = 0
         self.clean = False
@@ -160,7 +161,7 @@ class _Hearing:
         """Hands job and candidate to the checker; a check that says why, if they are too large. Raises WorkerLost."""
         try:
             self.channel.send_with_descriptor(job, candidate.fileno())
-        except wire.Closed:
+        except Closed:
             raise WorkerLost("the checker is gone") from None
         except wire.CannotCross as error:
             return Check("tests start", "no_evidence", error=f"program and tests together are {error}")
@@ -176,7 +177,7 @@ class _Hearing:
             status = "fail" if self.calls else "no_evidence"
             error = f"not within {self.limits.total_seconds:g} s"
             self.checks.append({"name": "tests finish", "status": status, "error": error})
-        except (wire.Closed, wire.Violation):
+        except (Closed, wire.Violation):
             self.worker.check_wanted()
             how = self._last_of(self.worker.checkers)
             error = f"the process that ran the tests {how}"

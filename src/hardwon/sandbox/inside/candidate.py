@@ -14,13 +14,14 @@ from types import CoroutineType, ModuleType, TracebackType
 from typing import Any
 
 from . import wire
+from .channel import Closed, Line
 from .shown import shown_line
 
 FILE = "<program>"
 _MUTABLE = (list, dict, set, bytearray)
 
 
-def serve(channel: wire.Channel) -> None:
+def serve(channel: Line) -> None:
     """Answers the checker until it hangs up: first one `load`, then any number of `call`s."""
     request = channel.receive()
     module = ModuleType("program")
@@ -52,7 +53,7 @@ def load(source: str, module: ModuleType) -> dict[str, Any]:
 
 def _answer(function: Callable[..., Any], request: Mapping[str, Any]) -> dict[str, Any]:
     args = wire.unpack(request["args"], _from_tests)
-    kwargs = wire.unpack(request["kwargs"], _from_tests)
+    kwargs = wire.unpack(request["kwargs"], _from_tests) if "kwargs" in request else {}
     try:
         result = function(*args, **kwargs)
         if type(result) is CoroutineType:
@@ -64,17 +65,19 @@ def _answer(function: Callable[..., Any], request: Mapping[str, Any]) -> dict[st
         answer = {"cannot": str(refusal)}
     except BaseException as error:
         answer = {"raise": _exception(error)}
-    if request["mutable"]:
+    if "mutable" in request:
         try:
-            after = wire.pack(args, _opaque), wire.pack(kwargs, _opaque)
-            if after != (request["args"], request["kwargs"]):
+            after = wire.pack(args, _opaque)
+            if after != request["args"]:
                 answer["after"] = after
+            if kwargs and (after := wire.pack(kwargs, _opaque)) != request["kwargs"]:
+                answer["after_named"] = after
         except wire.CannotCross as refusal:
             answer = {"cannot": f"an argument changed in place into {refusal}"}
     return answer
 
 
-def _value(result: Any, args: tuple[Any, ...]) -> dict[str, Any]:
+def _value(result: Any, args: list[Any]) -> dict[str, Any]:
     if isinstance(result, _MUTABLE):
         for position, argument in enumerate(args):
             if result is argument:
@@ -178,10 +181,8 @@ def main(role: str, fds: list[int]) -> None:
                 source = file.read()
             status = run_script(source)
         else:
-            import socket
-
-            serve(wire.Channel(socket.socket(fileno=fds[0])))
-    except (wire.Closed, wire.Violation):
+            serve(Line(fds[0]))
+    except (Closed, wire.Violation):
         status = 0
     except BaseException:
         status = 1

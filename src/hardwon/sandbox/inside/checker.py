@@ -14,7 +14,8 @@ from functools import lru_cache
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from . import asserts, wire
+from . import asserts
+from .channel import Channel, Closed
 from .plain import is_plain
 from .record import TEST_FILES, Recorder
 from .remote import MOST_GONE, Gone, Remote, Stop, as_function
@@ -33,7 +34,7 @@ def main(fds: list[int]) -> None:
     """
     status = 1
     try:
-        host = wire.Channel(socket.socket(fileno=fds[0]))
+        host = Channel(socket.socket(fileno=fds[0]))
         clean, jobs = True, 0
         last: Remote | None = None
         while clean:
@@ -47,7 +48,7 @@ def main(fds: list[int]) -> None:
             clean = clean and jobs < _MOST_JOBS
             host.send({**report, "done": True, "clean": clean})
         status = 0
-    except wire.Closed:
+    except Closed:
         pass  # the host hung up: nobody waits for the rest
     finally:
         os._exit(status)

@@ -25,9 +25,10 @@ def main(config_text: str) -> None:
             confine.landlock(*config["landlock"])
         limits = confine.resource_limits(config["limits"], config["processes"], memory=not config["cgroups"])
         confine.set_limits(limits)
-        confine.drop_privileges()
+        confine.no_new_privileges()
+        confine.drop_capabilities()
         if config["seccomp"]:
-            confine.Filter(confine.seccomp_program(sockets=config["sockets"])).install()
+            confine.install_seccomp(confine.seccomp_program(sockets=config["sockets"]))
         os.execve("/bin/sh", ["sh", "-c", config["command"]], config["environment"])
     except BaseException as error:
         print(f"{config['mark']}{type(error).__name__}: {error}", file=sys.stderr, flush=True)

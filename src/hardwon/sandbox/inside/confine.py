@@ -27,7 +27,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 # For calls after the fork: without errno and the release of the lock they touch a fifth of the memory pages, each of
 # which would have to be copied.
 _quick = ctypes.PyDLL(None)
-_prctl, _capset = _quick.prctl, _quick.capset
+_capset = _quick.capset
 
 
 def _check(result: int, what: str) -> int:
@@ -67,10 +67,15 @@ def adopt_orphans() -> None:
     _check(libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "PR_SET_CHILD_SUBREAPER")
 
 
-def drop_privileges() -> None:
-    """Gives up every capability and the way to regain one (no_new_privs)."""
-    if _prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or _capset(_CAPABILITY_HEADER, _NOTHING):  # the ambient set goes too
-        raise OSError("privileges could not be dropped")
+def no_new_privileges() -> None:
+    """Gives up the ways in which a started program could have more rights than this process."""
+    _check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS")
+
+
+def drop_capabilities() -> None:
+    """Gives up every capability; with no_new_privs there is no way to regain one."""
+    if _capset(_CAPABILITY_HEADER, _NOTHING):  # the ambient set goes too
+        raise OSError("capabilities could not be dropped")
 
 
 def resource_limits(limits: Mapping[str, Any], processes: int | None, memory: bool = True) -> list[tuple[int, int]]:
@@ -116,6 +121,7 @@ _DENIED: dict[str, tuple[int, ...]] = {
 # clone, clone3, and the calls that signal: kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal
 _CLONE = {"x86_64": (56, 435), "aarch64": (220, 435)}
 _SIGNAL = {"x86_64": ((62, 234), (200, 129, 297, 424)), "aarch64": ((129, 131), (130, 138, 240, 424))}
+_SERVER = {"x86_64": (272, 308, 165, 166), "aarch64": (97, 268, 40, 39)}  # unshare; setns, mount, umount2
 _SOCKET = {"x86_64": 41, "aarch64": 198}
 _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
@@ -124,11 +130,13 @@ def seccomp_supported() -> bool:
     return platform.machine() in _DENIED
 
 
-def seccomp_program(own_pid: int | None = None, sockets: bool = False) -> bytes:
+def seccomp_program(own_pid: int | None = None, sockets: bool = False, server: bool = False) -> bytes:
     """The filter as BPF: deny the calls above, and every way to open a socket but socketpair.
 
     With `own_pid` (where no PID namespace stands) signals may be sent to that process alone. `sockets` allows sockets,
-    for commands that were given the network.
+    for commands that were given the network. `server` leaves a fork server its mounts, its `setns`, and `unshare` of a
+    PID namespace: its children inherit the filter, but all these need a capability that they have not, and without the
+    user namespace that stays denied they can not come by one.
     """
     machine = platform.machine()
     allow, refuse, missing = 0x7FFF0000, 0x00050000 | _EPERM, 0x00050000 | _ENOSYS
@@ -139,9 +147,12 @@ def seccomp_program(own_pid: int | None = None, sockets: bool = False) -> bytes:
     code += [(equal, 0, 1, clone3), (give, 0, 0, missing)]  # its flags can not be read; libc falls back to clone
     code += [(equal, 0, 4, clone), (load, 0, 0, 16), (any_bit, 0, 1, _NAMESPACE_FLAGS)]
     code += [(give, 0, 0, refuse), (give, 0, 0, allow)]
-    denied = list(_DENIED[machine])
-    if sockets:
-        denied.remove(_SOCKET[machine])
+    denied = [number for number in _DENIED[machine] if not (sockets and number == _SOCKET[machine])]
+    if server:
+        allowed_once, *mounting = _SERVER[machine]
+        denied = [number for number in denied if number not in mounting]
+        code += [(equal, 0, 4, allowed_once), (load, 0, 0, 16), (equal, 1, 0, NEW_PID)]
+        code += [(give, 0, 0, refuse), (give, 0, 0, allow)]
     if own_pid is not None:
         by_pid, others = _SIGNAL[machine]
         denied += others
@@ -153,17 +164,11 @@ def seccomp_program(own_pid: int | None = None, sockets: bool = False) -> bytes:
     return b"".join(struct.pack("<HBBI", op, yes, no, k) for op, yes, no, k in code)
 
 
-class Filter:
-    """A seccomp program in memory, ready to be put in force; made before the fork, as pages touched after it cost."""
-
-    def __init__(self, program: bytes) -> None:
-        self._buffer = ctypes.create_string_buffer(program, len(program))
-        self._described = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(self._buffer))
-
-    def install(self) -> None:
-        """Puts it in force for this process and all that it starts; needs no_new_privs."""
-        if _prctl(_PR_SET_SECCOMP, 2, self._described, 0, 0):
-            raise OSError("the seccomp filter could not be put in force")
+def install_seccomp(program: bytes) -> None:
+    """Puts a filter in force for this process and all that it starts; needs no_new_privs."""
+    buffer = ctypes.create_string_buffer(program, len(program))
+    described = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(buffer))
+    _check(libc.prctl(_PR_SET_SECCOMP, 2, described, 0, 0), "PR_SET_SECCOMP")
 
 
 def landlock_abi() -> int:
@@ -176,7 +181,7 @@ def landlock(readable: list[str], writable: list[str]) -> None:
     abi = landlock_abi()
     if not abi:
         raise OSError(_ENOSYS, "Landlock is not available")
-    _check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS")
+    no_new_privileges()
     handled = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF}.get(abi, 0xFFFF)
     attributes = struct.pack("<QQQ", handled, 3, 3)[: 8 if abi < 4 else 16 if abi < 6 else 24]
     ruleset = _check(libc.syscall(444, attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint32(0)), "Landlock")

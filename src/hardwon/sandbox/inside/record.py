@@ -222,7 +222,7 @@ class Recorder:
         # only where the tests' own text lacks the name: a text of the candidate that they evaluate is its own affair
         if isinstance(error, (NameError, ImportError)) and _raised_in(error) in TEST_FILES:
             return "no_evidence"
-        return "fail" if self.remote.calls else "no_evidence"
+        return "fail" if self.remote.calls or self.remote.opaque else "no_evidence"
 
     def _error_text(self, error: BaseException) -> str:
         if isinstance(error, Gone):

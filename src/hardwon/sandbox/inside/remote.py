@@ -7,10 +7,11 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from . import wire
+from .channel import Channel, Closed
 from .shown import shown_line
 from .standins import CandidateError, describe, standin_maker
 
@@ -18,6 +19,7 @@ MOST_GONE = 2
 """After this many candidates timed out or died the tests stop: N tests must not cost N time limits."""
 
 _MUTABLE = (list, dict, set, bytearray, deque)
+_FIXED = frozenset({int, float, str, bool, bytes, type(None)})
 
 
 class Gone(BaseException):
@@ -35,9 +37,9 @@ class Remote:
     the first value that could not cross, `gone` how many candidates were lost, `unseen` the last loss not yet recorded.
     """
 
-    def __init__(self, host: wire.Channel, candidate: socket.socket, job: Mapping[str, Any]) -> None:
+    def __init__(self, host: Channel, candidate: socket.socket, job: Mapping[str, Any]) -> None:
         self.host = host
-        self.channel = wire.Channel(candidate)
+        self.channel = Channel(candidate)
         self.program: str = job["program"]
         self.entry: str = job["entry"]
         self.limits: Mapping[str, Any] = job["limits"]
@@ -68,7 +70,7 @@ class Remote:
             return None if reply["entry"] is True else f"the program defines no function {self.entry!r}"
         except TimeoutError:
             self._lost(f"did not load within {limit:g} s", timed_out=True)
-        except wire.Closed:
+        except Closed:
             self._lost("while loading")
         except (wire.Violation, TypeError, KeyError):
             self._lost("broke the protocol while loading", timed_out=True)
@@ -80,26 +82,32 @@ class Remote:
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the entry point. Raises what the candidate raises, CannotCross for arguments, Gone, Stop."""
-        packed, named = wire.pack(args, _refuse), wire.pack(kwargs, _refuse)
-        mutable = _has_mutable(args) or (bool(kwargs) and _has_mutable(tuple(kwargs.values())))
+        self._number += 1
+        message: dict[str, Any] = {"id": self._number, "args": wire.pack(list(args), _refuse)}
+        if kwargs:
+            message["kwargs"] = wire.pack(kwargs, _refuse)
+        if _has_mutable(args) or (kwargs and _has_mutable(tuple(kwargs.values()))):
+            message["mutable"] = True
         if not self._alive:
             self._revive()
-        self._number += 1
         limit = self.limits["test_seconds"]
         start = time.monotonic()
         deadline = min(self.deadline, start + limit - self.spent)
         try:
-            message = {"id": self._number, "mutable": mutable, "args": packed, "kwargs": named}
             self.channel.send(message, deadline)
             reply = self.channel.receive(deadline)
             if type(reply) is not dict or reply.get("id") != self._number:
                 raise wire.Violation("an answer to another call")
-            after = wire.unpack(reply["after"], self._standin) if "after" in reply else None
+            if "after" in reply:
+                _update_all(args, wire.unpack(reply["after"], self._standin))
+            if "after_named" in reply:
+                changed = wire.unpack(reply["after_named"], self._standin)
+                _update_all(tuple(kwargs.values()), tuple(changed[name] for name in kwargs))
             outcome = self._outcome(reply, args)
         except TimeoutError:
             left = time.monotonic() < self.deadline
             self._lost(f"timed out after {limit:g} s" if left else "no time left", timed_out=True)
-        except wire.Closed:
+        except Closed:
             self._lost("died")
         except (wire.Violation, TypeError, KeyError, ValueError, IndexError) as error:
             self._lost(f"broke the protocol: {error}", timed_out=True)
@@ -108,9 +116,6 @@ class Remote:
         finally:
             self.spent += time.monotonic() - start
         self.calls += 1
-        if after is not None:
-            _update_all(args, after[0])
-            _update_all(tuple(kwargs.values()), tuple(after[1].values()))
         if type(outcome) is _Raised:  # isinstance would touch an opaque value
             self.raised += 1
             self.last_raised = outcome.error
@@ -166,7 +171,7 @@ class Remote:
             raise Stop
         self.host.send({"again": True})
         _, fds, _, _ = socket.recv_fds(self.host.sock, 1, 1)
-        self.channel = wire.Channel(socket.socket(fileno=fds[0]))
+        self.channel = Channel(socket.socket(fileno=fds[0]))
         self._alive = True
         self.send_program()
         if problem := self.loaded():
@@ -188,10 +193,12 @@ def _refuse(value: Any) -> Any:
 
 
 def _has_mutable(values: tuple[Any, ...]) -> bool:
+    if _FIXED.issuperset(map(type, values)):
+        return False
     return any(isinstance(v, _MUTABLE) or (isinstance(v, tuple) and _has_mutable(v)) for v in values)
 
 
-def _update_all(old: tuple[Any, ...], new: tuple[Any, ...]) -> None:
+def _update_all(old: tuple[Any, ...], new: Sequence[Any]) -> None:
     for before, after in zip(old, new, strict=True):
         _merged(before, after)
 

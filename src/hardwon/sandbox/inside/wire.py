@@ -1,47 +1,36 @@
-"""Plain data over a stream: the only language in which the checker and a candidate speak.
+"""Plain data as JSON: the only language in which the checker and a candidate speak.
 
-A message is a length (four bytes, big endian) and a JSON text. Lists are JSON arrays, numbers, strings, True, False and
-None are themselves, everything else is an object with one key, its tag. Nothing on the wire names code, so decoding a
-hostile message can at worst give wrong data, which is what the tests are for.
+Values become JSON: lists are arrays, numbers, strings, True, False and None are themselves, everything else is an
+object with one key, its tag. Nothing on the wire names code, so decoding a hostile message can at worst give wrong
+data, which is what the tests are for.
 
 The rule for what crosses:
 
-* None, bool, int (of any size), float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, deque,
-  Decimal, Fraction, date, time, datetime, timedelta and the built-in types cross as themselves;
+* None, bool, int (of any size), float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range,
+  deque, Decimal, Fraction, date, time, datetime, timedelta and the built-in types cross as themselves;
 * instances of their subclasses cross as the plain base type, read by the base type's own methods: Counter, OrderedDict
   and defaultdict as dict, a named tuple as tuple, an IntEnum as int;
-* an iterator (generator, map, zip, dict view...) is run to its end on the candidate's side and crosses as an iterator
-  that equals nothing, at most `MAX_ITEMS` items of it;
+* a returned iterator (generator, map, zip, dict view...) is run to its end on the candidate's side and crosses as an
+  iterator that equals nothing, at most `MAX_ITEMS` items of it;
 * anything else is opaque: it crosses as its type's name alone (see `standins`).
 
-Values nested deeper than `MAX_DEPTH` or longer than the message limit do not cross at all.
+Values nested deeper than `MAX_DEPTH`, or larger than a message may be (see `channel`), do not cross at all.
 """
 
 from __future__ import annotations
 
 import builtins
 import importlib
-import json
-import json.scanner
-import math
-import select
-import socket
-import struct
 import sys
-import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 MAX_DEPTH = 200
 MAX_ITEMS = 10_000
-MAX_MESSAGE = 8 * 1024 * 1024
 
-_HEAD = struct.Struct(">I")
-_USUAL = 8192
-_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-_scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())  # type: ignore[arg-type]
 _PLAIN = frozenset({bool, type(None), float})
+_INTS, _TEXTS, _NESTED = frozenset({int}), frozenset({str}), frozenset({list, dict})
 _SMALL = 1 << 62
 _TYPES = (
     bool, int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset, range, type(None), object,
@@ -60,10 +49,6 @@ class Violation(Exception):
     """The other side sent something that is not a message of this protocol."""
 
 
-class Closed(Exception):
-    """The other side is gone."""
-
-
 def pack(value: Any, opaque: Callable[[Any], Any], depth: int = 0) -> Any:
     """Turns a value into JSON-ready data; `opaque` decides what stands for a value that is not plain data.
 
@@ -80,12 +65,25 @@ def pack(value: Any, opaque: Callable[[Any], Any], depth: int = 0) -> Any:
         raise CannotCross(f"a value nested deeper than {MAX_DEPTH} levels")
     below = depth + 1
     if kind is list:
-        return [pack(item, opaque, below) for item in value]
+        return _row(value, opaque, below)
     if kind is tuple:
-        return {"t": [pack(item, opaque, below) for item in value]}
+        return {"t": _row(value, opaque, below)}
     if kind is dict:
         return {"d": [[pack(k, opaque, below), pack(v, opaque, below)] for k, v in value.items()]}
     return _rarer(value, kind, opaque, below)
+
+
+def _row(items: Any, opaque: Callable[[Any], Any], below: int) -> list[Any]:
+    """The packed items of a list or tuple; rows of small numbers or plain texts, the usual case, stay as they are."""
+    kinds = set(map(type, items))
+    if kinds <= _PLAIN:
+        return list(items)
+    if kinds == _INTS:
+        if max(items) < _SMALL and min(items) > -_SMALL:
+            return list(items)
+    elif kinds == _TEXTS and all(map(str.isascii, items)):
+        return list(items)
+    return [pack(item, opaque, below) for item in items]
 
 
 def _text(value: str) -> Any:
@@ -185,12 +183,14 @@ def unpack(data: Any, standin: Callable[[str, Any], Any], depth: int = 0) -> Any
     Raises Violation for anything that `pack` does not make.
     """
     kind = type(data)
-    if kind is not list and kind is not dict:
+    if kind not in _NESTED:
         return data
     if depth > MAX_DEPTH:
         raise Violation("a message nested too deep")
     if kind is list:
-        return [unpack(x, standin, depth + 1) if type(x) in (list, dict) else x for x in data]
+        if _NESTED.isdisjoint(map(type, data)):
+            return data[:]
+        return [unpack(x, standin, depth + 1) if type(x) in _NESTED else x for x in data]
     if len(data) != 1:
         raise Violation("a value with other than one tag")
     ((tag, content),) = data.items()
@@ -267,95 +267,3 @@ def builtin_name(value: Any) -> str | None:
     if isinstance(name, str) and getattr(builtins, name, None) is value:
         return name
     return None
-
-
-class Channel:
-    """Messages over a connected stream socket."""
-
-    def __init__(self, sock: socket.socket) -> None:
-        self.sock = sock
-        self._ahead = bytearray()
-        self._polls: dict[int, select.poll] = {}
-
-    def send(self, message: Any, deadline: float = math.inf) -> None:
-        """Sends one message. Raises CannotCross (too large), Closed, TimeoutError (deadline: `time.monotonic`)."""
-        body = _encode(message).encode()
-        if len(body) > MAX_MESSAGE:
-            raise CannotCross(f"a value larger than {MAX_MESSAGE >> 20} MiB")
-        rest: bytes | memoryview = _HEAD.pack(len(body)) + body
-        while rest:
-            try:
-                sent = self.sock.send(rest, socket.MSG_DONTWAIT)
-            except BlockingIOError:
-                self._wait(select.POLLOUT, deadline)
-            except (BrokenPipeError, ConnectionResetError):
-                raise Closed from None
-            else:
-                rest = memoryview(rest)[sent:] if sent < len(rest) else b""
-
-    def receive(self, deadline: float = math.inf) -> Any:
-        """The next message, bounded in size. Raises Closed, Violation, TimeoutError."""
-        ahead = self._ahead
-        while len(ahead) < _HEAD.size:
-            self._read(_USUAL, deadline)
-        total = _HEAD.size + _HEAD.unpack_from(ahead)[0]
-        if total > MAX_MESSAGE + _HEAD.size:
-            raise Violation("a message over the size limit")
-        while len(ahead) < total:
-            self._read(max(total - len(ahead), _USUAL), deadline)
-        body = bytes(ahead[_HEAD.size : total])
-        del ahead[:total]
-        try:
-            text = body.decode()
-            message, end = _scan(text, 0)
-        except (ValueError, RecursionError, StopIteration):
-            raise Violation("a message that is not JSON, or nested too deep") from None
-        if end != len(text):
-            raise Violation("a message with something behind it")
-        return message
-
-    def send_with_descriptor(self, message: Any, fd: int) -> None:
-        """Sends a first message together with a descriptor. Raises CannotCross, Closed."""
-        body = _encode(message).encode()
-        if len(body) > MAX_MESSAGE:
-            raise CannotCross(f"a value larger than {MAX_MESSAGE >> 20} MiB")
-        data = _HEAD.pack(len(body)) + body
-        try:
-            sent = socket.send_fds(self.sock, [data], [fd])
-            self.sock.sendall(memoryview(data)[sent:])
-        except (BrokenPipeError, ConnectionResetError):
-            raise Closed from None
-
-    def receive_with_descriptor(self) -> tuple[Any, int]:
-        """The counterpart; nothing else may be under way. Raises Closed, Violation."""
-        data, fds, _, _ = socket.recv_fds(self.sock, _USUAL, 1)
-        if not fds:
-            raise Closed
-        self._ahead += data
-        return self.receive(), fds[0]
-
-    def _read(self, most: int, deadline: float) -> None:
-        if deadline != math.inf:
-            self._wait(select.POLLIN, deadline)
-        try:
-            piece = self.sock.recv(most)
-        except ConnectionResetError:
-            raise Closed from None
-        if not piece:
-            raise Closed
-        self._ahead += piece
-
-    def _wait(self, event: int, deadline: float) -> None:
-        poll = self._polls.get(event)
-        if poll is None:
-            poll = self._polls[event] = select.poll()
-            poll.register(self.sock, event)
-        if deadline == math.inf:
-            poll.poll()
-            return
-        left = deadline - time.monotonic()
-        if left <= 0 or not poll.poll(left * 1000 + 1):
-            raise TimeoutError
-
-    def close(self) -> None:
-        self.sock.close()

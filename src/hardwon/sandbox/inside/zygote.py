@@ -47,9 +47,6 @@ class Zygote:
         self.own = os.pidfd_open(os.getpid())
         self.children_list = -1
         self.extra_processes = config["processes_in_use"]
-        self.filter: confine.Filter | None = None
-        if config["seccomp"] and self.namespaces:
-            self.filter = confine.Filter(confine.seccomp_program())
         self.null = os.open("/dev/null", os.O_RDWR)
         self.limits: tuple[dict[str, Any] | None, list[tuple[int, int]]] = (None, [])
 
@@ -74,7 +71,10 @@ class Zygote:
             if self.config["landlock"]:
                 confine.landlock(*self.config["landlock"])
         confine.hide_memory()
+        confine.no_new_privileges()
         os.chdir(self.config["tmp"])
+        if self.config["seccomp"] and self.namespaces:
+            confine.install_seccomp(confine.seccomp_program(server=True))
 
     def serve(self) -> None:
         poll = select.poll()
@@ -128,9 +128,9 @@ class Zygote:
             streams = fds[1:] if role == "program" else [self.null] * 3
             kept = fds[:1] if role == "program" else fds
             confine.set_limits(self.limits[1])
-            confine.drop_privileges()
-            if self.config["seccomp"]:
-                (self.filter or confine.Filter(confine.seccomp_program(os.getpid()))).install()
+            confine.drop_capabilities()
+            if self.config["seccomp"] and not self.namespaces:
+                confine.install_seccomp(confine.seccomp_program(os.getpid()))
             for target, fd in enumerate(streams):
                 os.dup2(fd, target)
             close_all_but(kept)
@@ -231,7 +231,10 @@ def main(control: int, config_text: str) -> None:
     exec(compile("pass", "<warm>", "exec"))  # the first use of `compile` makes the syntax tree's types: milliseconds
     zygote = Zygote(control, config)
     zygote.confine_self()
-    zygote.control.send(b'{"ready":true}')
+    try:
+        zygote.control.send(b'{"ready":true}')
+    except OSError:
+        os._exit(0)  # the host has changed its mind
     gc.collect()
     gc.freeze()
     zygote.serve()
