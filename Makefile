@@ -6,8 +6,12 @@ STAMP := $(VENV)/.hardwon-ready
 
 .PHONY: demo test setup system lint format bench clean
 
+# Tasks of the bundled suite that show what the loop does: most are easy, one fails first and teaches a lesson.
+DEMO := starter/late-trains,starter/first-warmest,starter/cold-days,starter/longest-word
+
 demo: setup
-	@$(BIN)/python demo.py
+	@$(BIN)/hardwon models pull local:qwen2.5-coder-1.5b
+	@$(BIN)/hardwon run starter --ids $(DEMO) --model local:qwen2.5-coder-1.5b --out runs/demo --fresh --show
 
 test: setup lint
 	@$(BIN)/hardwon models pull local:qwen2.5-coder-0.5b
