@@ -6,7 +6,6 @@ is run as a program. A block whose first line is a comment `file: NAME` is writt
 languages are for reading. The configured model is a scripted one; hosted names reach a server of the tests.
 """
 
-import fnmatch
 import json
 import os
 import re
@@ -82,9 +81,17 @@ def run_console(text: str, folder: Path, environment: dict[str, str]) -> None:
         code = int(wanted[1]) if wanted else 0
         assert done.returncode == code, f"$ {command}\n{done.stdout}{done.stderr}"
         if expected.strip():
-            pattern = "*".join(re.sub(r"([\[*?])", r"[\1]", piece) for piece in expected.strip().split("..."))
-            printed = (done.stdout + done.stderr).strip()
-            assert fnmatch.fnmatchcase(printed, f"*{pattern}*"), f"$ {command}\nprints\n{printed}\nnot\n{expected}"
+            printed = done.stdout + done.stderr
+            assert re.search(as_pattern(expected), printed), f"$ {command}\nprints\n{printed}\nnot\n{expected}"
+
+
+def as_pattern(expected: str) -> str:
+    """A line of `...` stands for any lines, or none; `...` within a line for anything in it."""
+    lines = []
+    for line in expected.strip().splitlines():
+        any_lines = line.strip() == "..."
+        lines.append("(?:.*\n)*" if any_lines else ".*".join(map(re.escape, line.strip().split("..."))) + r"\s*")
+    return "".join(lines)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
