@@ -7,7 +7,7 @@ import hashlib
 import math
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from hardwon.actors.protocol import Actor, Hints
@@ -234,8 +234,10 @@ class Session:
         allowed = self.ledger.reserve(prompt_tokens, max_tokens)
         seed = None if self.sampling.seed is None else self.sampling.seed + index
         try:
-            completion = await self._model.generate(
-                Request(self.problem.id, role, index, messages, temperature, allowed, seed, stop)
+            completion = _clean(
+                await self._model.generate(
+                    Request(self.problem.id, role, index, messages, temperature, allowed, seed, stop)
+                )
             )
         finally:
             self.ledger.release(prompt_tokens, allowed)
@@ -262,6 +264,13 @@ class Session:
     def _tell(self, happening: Happening) -> None:
         if self._watch is not None:
             self._watch(happening)
+
+
+def _clean(completion: Completion) -> Completion:
+    """The completion as valid Unicode: half a surrogate pair in a reply would break whatever is written later."""
+    text = completion.text.encode("utf-8", "replace").decode()
+    reasoning = completion.reasoning and completion.reasoning.encode("utf-8", "replace").decode()
+    return replace(completion, text=text, reasoning=reasoning)
 
 
 def _digest(messages: tuple[Message, ...], temperature: float) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,9 @@ def test_a_changed_setting_is_refused_and_nothing_is_written(
     done = hardwon("run", tasks, "--model", script, "--out", "out", "--seed", 5)
     assert done.returncode == 2
     assert "seed was 0, is 5" in done.stderr
+    assert (
+        "reflexion.trials was 3, is 4" in hardwon("run", tasks, "--model", script, "--out", "out", "--trials", 4).stderr
+    )
     assert {p.name: p.read_bytes() for p in (tmp_path / "out").iterdir()} == before
     assert hardwon("run", tasks, "--model", script, "--out", "out", "--seed", 5, "--fresh").returncode == 0
 
@@ -197,6 +201,10 @@ def test_the_budget_of_each_task_ends_it_with_what_it_has(
         (["starter", "--prompts", "nowhere"], "nowhere"),
         (["starter", "--limit", "0"], "limit"),
         (["starter", "--no-such-option"], "no-such-option"),
+        (["starter", "--seed", "99999999999999999999"], "seed"),
+        (["starter", "--set", "retry_temperature=nan"], "retry_temperature"),
+        (["starter", "--set", "retry_temperature=5"], "0 to 2"),
+        ([], "SUITE"),
     ],
 )
 def test_bad_input_ends_in_one_line_with_exit_2_and_nothing_written(
@@ -208,7 +216,7 @@ def test_bad_input_ends_in_one_line_with_exit_2_and_nothing_written(
     assert done.returncode == 2, (done.stdout, done.stderr)
     assert said in done.stderr
     assert "Traceback" not in done.stderr
-    assert len([line for line in done.stderr.splitlines() if "hardwon:" in line]) <= 1
+    assert done.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 
@@ -264,3 +272,53 @@ def test_prompts_of_ones_own_are_used_and_make_a_new_run(
     done = hardwon("run", tasks, "--model", script, "--prompts", "mine", "--out", "other")
     assert done.returncode == 2
     assert "idd" in done.stderr
+
+
+def test_a_reply_that_is_no_valid_unicode_harms_no_result(hardwon: Hardwon, tasks: Path, tmp_path: Path) -> None:
+    reply = "```python\ndef double(x): return 2 * x  # \\ud83d\n```"
+    (tmp_path / "s.json").write_text('{"*": {"act": [' + json.dumps(reply).replace("\\\\ud83d", "\\ud83d") + "]}}")
+    assert hardwon("run", tasks, "--model", "script:s.json", "--out", "out").returncode == 0
+    assert rows(tmp_path / "out")[0]["solved"] is True
+    assert hardwon("export", "out").returncode == 0
+
+
+def test_odd_task_ids_are_sorted_and_kept(hardwon: Hardwon, tmp_path: Path) -> None:
+    names = ["m²", "9" * 5000, "t10", "t2", "t02"]
+    lines = [{"task_id": n, "prompt": "Write f.", "entry_point": "f", "tests": ["assert f() == 1"]} for n in names]
+    (tmp_path / "odd.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "s.json").write_text('{"*": {"act": ["def f(): return 1"]}}')
+    assert hardwon("run", "odd.jsonl", "--model", "script:s.json", "--out", "out").returncode == 0
+    found = [row["task_id"] for row in rows(tmp_path / "out")]
+    assert sorted(found) == sorted(names)
+    assert found.index("t2") < found.index("t10")
+
+
+def test_one_run_is_the_same_however_it_is_spelled(hardwon: Hardwon, tasks: Path, script: str) -> None:
+    assert hardwon("run", "jsonl", "--data", tasks, "--model", script, "--out", "out").returncode == 0
+    for spelling in (["tasks.jsonl"], [tasks], ["jsonl", "--data", "tasks.jsonl", "--feedback", "visible"]):
+        done = hardwon("run", *spelling, "--model", script, "--out", "out")
+        assert done.returncode == 0, done.stderr
+        assert "2 of 2 tasks are finished already" in done.stderr
+
+
+def test_an_edited_script_is_told(hardwon: Hardwon, tasks: Path, script: str, tmp_path: Path) -> None:
+    hardwon("run", tasks, "--model", script, "--limit", 1, "--out", "out")
+    (tmp_path / "script.json").write_text("{}")
+    done = hardwon("run", tasks, "--model", script, "--out", "out")
+    assert done.returncode == 0
+    assert "has changed since this run began" in done.stderr
+
+
+def test_output_that_can_not_be_written_is_one_line(tasks: Path, script: str, hardwon: Hardwon, tmp_path: Path) -> None:
+    hardwon("run", tasks, "--model", script, "--out", "out")
+    done = subprocess.run(
+        f"{sys.executable} -m hardwon report out > /dev/full",
+        shell=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert done.stderr.count("\n") == 1
+    assert hardwon("export", "out", "--output", "nowhere/samples.jsonl").returncode == 2

@@ -61,9 +61,12 @@ def test_a_program_finds_its_own_module_and_may_define_dataclasses(check: Run) -
     assert passes(check(program, "assert f() == (3, True)"))
 
 
-def test_an_async_function_is_run_to_its_end(check: Run) -> None:
+def test_an_async_function_passes_tests_that_await_it_and_no_others(check: Run) -> None:
     program = "import asyncio\nasync def f(x):\n    await asyncio.sleep(0)\n    return x + 1"
-    assert passes(check(program, "assert f(1) == 2"))
+    awaiting = "import asyncio\nassert asyncio.run(f(1)) == 2"
+    assert passes(check(program, awaiting))
+    assert not passes(check(program, "assert f(1) == 2"))
+    assert not passes(check("def f(x): return x + 1", awaiting))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -49,11 +50,28 @@ def _options(
 
 
 def main() -> None:
-    """Runs the command line. Bad input leaves with 2, infrastructure trouble with 3, an interruption with 130."""
+    """Runs the command line.
+
+    Bad input leaves with 2 and infrastructure trouble with 3, each in one line; an interruption leaves with 130.
+    """
     try:
-        app()
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
     except HardwonError as error:
-        print(f"hardwon: {' '.join(str(error).split())}", file=sys.stderr)
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(130)
+        code = _say(str(error), error.exit_code)
+    except typer.TyperException as error:
+        code = _say(f"{error.format_message()}; see hardwon --help", 2) if str(error) else 2
+    except (KeyboardInterrupt, typer.Abort):
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whoever read the output has gone
+        code = 141
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = _say(f"the output could not be written: {error.strerror or error}", 3)
+    sys.exit(code)
+
+
+def _say(text: str, code: int) -> int:
+    print(f"hardwon: {' '.join(text.split())}", file=sys.stderr)
+    return code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 import sys
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ from hardwon.budget import Budget
 from hardwon.cli.progress import Watching
 from hardwon.errors import InfrastructureError, UsageError
 from hardwon.models.protocol import Model
-from hardwon.runs.folder import open_folder
+from hardwon.runs.folder import CONFIG, open_folder, read_config
+from hardwon.runs.journal import FILE
 from hardwon.runs.results import rows, write_results
 from hardwon.runs.runner import Arm, Runner
 from hardwon.runs.settings import settings_id
@@ -37,6 +39,7 @@ async def carry_out(
 
     Raises UsageError, JournalError, InfrastructureError; results are written first, and the message says how to go on.
     """
+    _say_changed_model(out, config, fresh)
     with open_folder(out, config, fresh=fresh) as journal:
         watching = Watching(show=show)
         runner = Runner(journal, model, ProgramActor(), workers=workers, observer=watching)
@@ -65,3 +68,35 @@ def need_price(budget: Budget, model: Model) -> None:
     """Raises UsageError for a dollar budget on a model whose price is not known (law 9)."""
     if budget.usd is not None and not model.price_known:
         raise UsageError(f"--budget usd: the price of {model.name} is not known; limit tokens or calls instead")
+
+
+def about_model(name: str) -> dict[str, Any]:
+    """What is recorded of a model that answers from a file: the file's digest, since its name says nothing of it."""
+    kind, _, place = name.partition(":")
+    path = Path(place)
+    if kind == "replay" and path.is_dir():
+        path = path / FILE
+    return {"model_sha256": sha256(path)} if kind in ("script", "replay") else {}
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file. Raises UsageError when it can not be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}; give a file that can be read") from error
+
+
+def _say_changed_model(out: Path, config: dict[str, Any], fresh: bool) -> None:
+    """A script or journal that was edited is another model by the same name; what it said before stays as it was."""
+    if fresh or not (out / CONFIG).is_file():
+        return
+    before = read_config(out).get("about", {})
+    now = config.get("about", {})
+    if isinstance(before, dict) and before.get("model_sha256") != now.get("model_sha256"):
+        print(
+            f"the file of {config['settings']['model']} has changed since this run began; finished steps stay as they "
+            "are (--fresh starts anew)",
+            file=sys.stderr,
+        )

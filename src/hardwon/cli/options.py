@@ -36,7 +36,7 @@ BudgetText = Annotated[
 ]
 Temperature = Annotated[float, typer.Option("--temperature", min=0, max=2, help="Of the first attempt.")]
 MaxTokens = Annotated[int, typer.Option("--max-tokens", min=1, help="Most tokens of one attempt.")]
-Seed = Annotated[int, typer.Option("--seed", help="Sampling seed.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, max=2**31 - 1, help="Sampling seed.")]
 Prompts = Annotated[
     Path | None, typer.Option("--prompts", help="A folder of your own prompts, laid out ROOM/NAME.txt.")
 ]

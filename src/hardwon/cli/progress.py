@@ -11,7 +11,7 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from hardwon.cli.plain import one_line, printable
+from hardwon.cli.plain import one_line
 from hardwon.runs.row import Row
 from hardwon.session import Happening
 from hardwon.trial import Trial
@@ -37,7 +37,7 @@ class Watching(AbstractContextManager["Watching"]):
             console=console,
             disable=not self._live,
         )
-        self._bar = self._progress.add_task("", total=None)
+        self._bar = self._progress.add_task("", total=0)
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -58,14 +58,14 @@ class Watching(AbstractContextManager["Watching"]):
 
     def start(self, task_id: str, arm: str) -> None:
         if self._show:
-            self._say(f"{printable(task_id)}: begins")
+            self._say(f"{one_line(task_id)}: begins")
 
     def happen(self, task_id: str, arm: str, happening: Happening) -> None:
         if isinstance(happening, Trial):
             self._trials += 1
             self._progress.update(self._bar, description=self._state())
         if self._show:
-            self._say(f"{printable(task_id)}: {_told(happening)}")
+            self._say(f"{one_line(task_id)}: {_told(happening)}")
 
     def finish(self, row: Row) -> None:
         self._count(row)
@@ -73,11 +73,11 @@ class Watching(AbstractContextManager["Watching"]):
         if not self._live or self._show:
             tokens = row.tokens_in + row.tokens_out
             self._say(
-                f"[{self._finished}/{self._total}] {printable(row.task_id)} {_outcome(row)}"
+                f"[{self._finished}/{self._total}] {one_line(row.task_id)} {_outcome(row)}"
                 f"  trials {row.trials}  tokens {tokens}  {row.wall_s:.1f} s"
             )
         elif row.error is not None:
-            self._say(f"{printable(row.task_id)} {_outcome(row)}")
+            self._say(f"{one_line(row.task_id)} {_outcome(row)}")
 
     def _count(self, row: Row) -> None:
         self._finished += 1

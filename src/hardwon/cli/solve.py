@@ -25,7 +25,9 @@ def solve(
     settings: o.Settings = None,
     trials: o.Trials = None,
     budget: o.BudgetText = "",
-    check_timeout: Annotated[float, typer.Option("--check-timeout", min=0.1, help="Seconds for one check.")] = 60.0,
+    check_timeout: Annotated[
+        float, typer.Option("--check-timeout", min=0.1, max=86400, help="Seconds for one check.")
+    ] = 60.0,
     network: Annotated[bool, typer.Option("--network", help="Let the command reach the network.")] = False,
     seed: o.Seed = 0,
     out: Annotated[

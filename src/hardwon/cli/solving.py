@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -14,14 +15,14 @@ import typer
 
 from hardwon import prompts as prompt_texts
 from hardwon.budget import Budget
-from hardwon.cli.carrying import carry_out, need_price, run_folder
+from hardwon.cli.carrying import about_model, carry_out, need_price, run_folder
 from hardwon.cli.interruption import run_to_end
 from hardwon.cli.plain import one_line
 from hardwon.cli.weights import ready_model
 from hardwon.config import load_config
 from hardwon.errors import UsageError
 from hardwon.evaluators.command import CommandCheck
-from hardwon.runs.folder import write_text
+from hardwon.runs.folder import json_line, write_text
 from hardwon.runs.results import read_rows
 from hardwon.runs.row import Row
 from hardwon.runs.runner import Arm
@@ -97,7 +98,8 @@ async def _solve(options: SolveOptions) -> int:
             feedback="visible",
             arms=[arm],
             limits=asdict(limits),
-            about={"prompt": options.prompt, "check": options.check, "workdir": str(options.workdir)},
+            about={"prompt": options.prompt, "check": options.check, "workdir": str(options.workdir)}
+            | about_model(model.name),
         )
         settings["settings"]["task"] = digest
         out = options.out or run_folder(settings, arm.name)
@@ -113,7 +115,7 @@ async def _solve(options: SolveOptions) -> int:
 
 def _prompt_text(prompt: str) -> str:
     try:
-        text = sys.stdin.read() if prompt == "-" else Path(prompt).read_text(encoding="utf-8")
+        text = sys.stdin.buffer.read().decode("utf-8") if prompt == "-" else Path(prompt).read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--prompt {prompt}: {error.strerror}; give a text file, or - for standard input") from error
     except UnicodeDecodeError as error:
@@ -130,6 +132,8 @@ def _check_places(options: SolveOptions) -> None:
         raise UsageError(f"--workdir {options.workdir}: no such folder")
     if options.output.is_dir():
         raise UsageError(f"--output {options.output}: is a folder; give a file name")
+    if len(os.fsencode(options.output.name)) > 255:
+        raise UsageError("--output: the name is too long; give a shorter one")
     if not options.output.parent.is_dir():
         raise UsageError(f"--output {options.output}: its folder does not exist; make it first")
 
@@ -145,7 +149,7 @@ def _hand_over(options: SolveOptions, row: Row) -> int:
     if row.submission is not None:
         write_text(options.output, row.submission.rstrip("\n") + "\n")
     if options.as_json:
-        typer.echo(json.dumps(row.as_json(), ensure_ascii=False))
+        typer.echo(json_line(row.as_json()), nl=False)
     elif row.error is not None:
         typer.echo(f"error: {one_line(row.error, 400)}")
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,7 +12,7 @@ import typer
 
 from hardwon import prompts as prompt_texts
 from hardwon.budget import Budget
-from hardwon.cli.carrying import carry_out, need_price, run_folder
+from hardwon.cli.carrying import about_model, carry_out, need_price, run_folder, sha256
 from hardwon.cli.interruption import run_to_end
 from hardwon.cli.weights import ready_model
 from hardwon.config import load_config
@@ -25,7 +24,7 @@ from hardwon.sandbox.choose import open_sandbox
 from hardwon.sandbox.protocol import Limits, Sandbox
 from hardwon.session import Sampling
 from hardwon.strategies.registry import make_strategy
-from hardwon.suites.registry import SuiteOptions, open_suite
+from hardwon.suites.registry import SuiteOptions, open_suite, suites
 from hardwon.task import Task
 
 
@@ -66,6 +65,7 @@ async def _work(options: RunOptions) -> int:
     workers = options.workers or config.workers
     arm = _arm(options)
     suite = open_suite(options.suite)
+    data = options.data or (Path(suite.name) if suite.name not in suites() else None)
     limits = Limits()
     sandbox = open_sandbox(workers=2, backend=options.sandbox or config.sandbox)
     try:
@@ -74,12 +74,12 @@ async def _work(options: RunOptions) -> int:
         model = ready_model(options.model or config.model, parallel=workers)
         need_price(arm.budget, model)
         settings = run_config(
-            suite=suite.name,
+            suite=_suite_name(suite.name, data),
             model=model.name,
-            feedback=options.feedback or "default",
+            feedback=options.feedback or _default_feedback(tasks),
             arms=[arm],
             limits=asdict(limits),
-            about=_about(options, tasks, sandbox, workers),
+            about=_about(options, data, tasks, sandbox, workers) | about_model(model.name),
         )
         out = options.out or run_folder(settings, arm.name)
         try:
@@ -117,22 +117,27 @@ def _need_feedback(arm: Arm, tasks: Sequence[Task], options: RunOptions) -> None
     )
 
 
-def _about(options: RunOptions, tasks: Sequence[Task], sandbox: Sandbox, workers: int) -> dict[str, Any]:
+def _suite_name(name: str, data: Path | None) -> str:
+    """Own files are known by their stem, however they were spelled."""
+    own = name == "jsonl" or (data is not None and str(data) == name)
+    return data.name.partition(".")[0] if own and data is not None else name
+
+
+def _default_feedback(tasks: Sequence[Task]) -> str:
+    sources = {task.feedback.source for task in tasks if task.feedback is not None}
+    return "generated" if "generated" in sources else "visible"
+
+
+def _about(
+    options: RunOptions, data: Path | None, tasks: Sequence[Task], sandbox: Sandbox, workers: int
+) -> dict[str, Any]:
     isolation = sandbox.isolation
     return {
-        "data": str(options.data) if options.data else None,
-        "data_sha256": _sha256(options.data) if options.data else None,
+        "data": str(data) if data else None,
+        "data_sha256": sha256(data) if data else None,
         "tasks": len(tasks),
         "limit": options.limit,
         "ids": options.ids,
         "workers": workers,
         "isolation": {"backend": isolation.backend, "walls": isolation.walls, "missing": isolation.missing},
     }
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}; give data that can be read") from error

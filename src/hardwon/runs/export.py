@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
+from hardwon.runs.folder import json_line
 from hardwon.runs.row import Row
 
 
@@ -30,7 +30,7 @@ def samples(rows: Sequence[Row], form: str, prompts: dict[str, str]) -> str:
             sample = {"task_id": row.task_id, "solution": program}
         else:
             raise ValueError(f"unknown sample format {form!r}")
-        lines.append(json.dumps(sample, ensure_ascii=False) + "\n")
+        lines.append(json_line(sample))
     return "".join(lines)
 
 

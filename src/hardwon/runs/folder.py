@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -26,8 +28,11 @@ def open_folder(out: Path, config: Mapping[str, Any], *, fresh: bool = False) ->
     never mixed (law 7). `fresh` discards the run that is there. Raises UsageError for a clash, a folder in use by
     another process, or one that can not be made; nothing is written then.
     """
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"--out {out}: is a file; give a folder")
+    try:
+        if out.exists() and not out.is_dir():
+            raise UsageError(f"--out {out}: is a file; give a folder")
+    except OSError as error:
+        raise UsageError(f"--out {out}: {error.strerror}; give a folder that can be written") from error
     if out.is_dir() and not (out / FILE).exists() and not (out / CONFIG).exists():
         strangers = [p.name for p in out.iterdir() if p.name != _LOCK]
         if strangers:
@@ -50,7 +55,7 @@ def open_folder(out: Path, config: Mapping[str, Any], *, fresh: bool = False) ->
                 (out / name).unlink(missing_ok=True)
         journal = Journal(out / FILE)
         try:
-            write_text(out / CONFIG, json.dumps(config, indent=2, ensure_ascii=False) + "\n")
+            write_text(out / CONFIG, json.dumps(config, indent=2, allow_nan=False) + "\n")
             yield journal
         finally:
             journal.close()
@@ -66,26 +71,43 @@ def read_config(out: Path) -> dict[str, Any]:
         ) from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{out / CONFIG}: does not read ({error}); give another run folder") from error
-    if not isinstance(config, dict):
+    if not isinstance(config, dict) or not isinstance(config.get("settings"), dict):
         raise UsageError(f"{out / CONFIG}: is not a configuration; give another run folder")
     return config
 
 
+def json_line(value: object) -> str:
+    """One line of JSON; readable where it can be, escaped where the text is no valid Unicode."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return (text if text.isprintable() else json.dumps(value)) + "\n"
+
+
 def write_text(path: Path, text: str) -> None:
-    """Writes a file so that a reader sees the old text or the new, never half of one. Raises JournalError."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    """Writes a file so that a reader sees the old text or the new, never half of one.
+
+    Raises UsageError where the place is wrong, JournalError where it can not be written now.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder; give a file name")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: its folder does not exist; make it first")
+    draft = path.with_name(f".hardwon-{os.getpid()}")
     try:
         draft.write_text(text, encoding="utf-8")
         draft.replace(path)
     except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise JournalError(f"{path}: {error.strerror}; free some space and run the same command again") from error
+        if error.errno == errno.ENAMETOOLONG:
+            raise UsageError(f"{path}: the name is too long; give a shorter one") from error
+        raise JournalError(f"{path}: {error.strerror}; mend that and run the same command again") from error
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def _check_settings(out: Path, config: Mapping[str, Any], fresh: bool) -> None:
     if fresh or not (out / CONFIG).exists():
         return
-    old, new = read_config(out).get("settings", {}), config["settings"]
+    old, new = _flat(read_config(out)["settings"]), _flat(config["settings"])
     changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
     if changed:
         said = ", ".join(f"{name} was {_short(old.get(name))}, is {_short(new.get(name))}" for name in changed[:3])
@@ -93,6 +115,17 @@ def _check_settings(out: Path, config: Mapping[str, Any], fresh: bool) -> None:
             f"--out {out}: holds a run with other settings ({said}); a changed setting is a new run: "
             "give another --out, or --fresh to discard the old one"
         )
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings under dotted names, so that the one that differs can be named; lists stand for tuples."""
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = list(value) if isinstance(value, tuple) else value
+    return flat
 
 
 def _short(value: object) -> str:

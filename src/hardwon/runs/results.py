@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hardwon.errors import UsageError
-from hardwon.runs.folder import RESULTS, write_text
+from hardwon.runs.folder import RESULTS, json_line, write_text
 from hardwon.runs.journal import FILE, Journal
 from hardwon.runs.row import Row
 
@@ -23,12 +23,15 @@ def rows(journal: Journal) -> Iterator[Row]:
 
 def natural(text: str) -> list[tuple[bool, int, str]]:
     """A sort key under which `HumanEval/2` comes before `HumanEval/10`."""
-    return [(not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", text)]
+    parts = re.split(r"([0-9]+)", text)
+    return [
+        (n % 2 == 0, len(part.lstrip("0")) if n % 2 else 0, part.lstrip("0") or part) for n, part in enumerate(parts)
+    ]
 
 
 def write_results(out: Path, journal: Journal) -> None:
     """Writes `results.jsonl`, sorted by task, whole or not at all."""
-    lines = (json.dumps(row.as_json(), ensure_ascii=False) + "\n" for row in rows(journal))
+    lines = (json_line(row.as_json()) for row in rows(journal))
     write_text(out / RESULTS, "".join(lines))
 
 

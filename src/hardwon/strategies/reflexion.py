@@ -31,6 +31,10 @@ class Reflexion:
     show: Literal["lesson", "last", "best"] = "lesson"
     retry_temperature: float = 0.7
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.retry_temperature <= 2:
+            raise ValueError(f"retry_temperature={self.retry_temperature}: want a number from 0 to 2")
+
     async def solve(self, problem: Problem, session: Session) -> Submission:
         trial = await session.attempt()
         while trial.feedback.verdict == "fail" and trial.number < self.trials:

@@ -13,6 +13,8 @@ from hardwon.strategies.protocol import Strategy
 from hardwon.strategies.reflexion import Reflexion
 from hardwon.strategies.single import Single
 
+_TOO_LARGE = 1e9
+
 _BUILT_IN: dict[str, type[Strategy]] = {"single": Single, "reflexion": Reflexion}
 
 
@@ -47,7 +49,10 @@ def make_strategy(name: str, settings: Mapping[str, str] | None = None) -> Strat
             takes = f"its settings are {', '.join(fields)}" if fields else "it takes no settings"
             raise UsageError(f"strategy {name} has no setting {key!r}; {takes}")
         values[key] = _value(f"{name}.{key}", fields[key], text)
-    return kind(**values)
+    try:
+        return kind(**values)
+    except ValueError as error:
+        raise UsageError(f"strategy {name}: {error}") from error
 
 
 def settings_of(strategy: Strategy) -> dict[str, object]:
@@ -70,7 +75,7 @@ def _value(place: str, kind: object, text: str) -> object:
                 number = option(text)
             except ValueError:
                 continue
-            if number < (1 if option is int else 0):
+            if not (1 if option is int else 0) <= number < _TOO_LARGE:
                 break
             return number
         elif option is str:

@@ -56,11 +56,14 @@ def _answer(function: Callable[..., Any], request: Mapping[str, Any]) -> dict[st
     kwargs = wire.unpack(request["kwargs"], _from_tests) if "kwargs" in request else {}
     try:
         result = function(*args, **kwargs)
-        if type(result) is CoroutineType:
+        coroutine = type(result) is CoroutineType
+        if coroutine:
             import asyncio
 
             result = asyncio.run(result)
         answer = _value(result, args)
+        if coroutine:
+            answer["coroutine"] = True
     except wire.CannotCross as refusal:
         answer = {"cannot": str(refusal)}
     except BaseException as error:

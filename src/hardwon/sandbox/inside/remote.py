@@ -120,7 +120,7 @@ class Remote:
             self.raised += 1
             self.last_raised = outcome.error
             raise outcome.error
-        return outcome
+        return _finished(outcome) if "coroutine" in reply else outcome
 
     def _outcome(self, reply: Mapping[str, Any], args: tuple[Any, ...]) -> Any:
         if "same" in reply:
@@ -178,6 +178,11 @@ class Remote:
             self.unseen = problem
             self.gone = MOST_GONE
             raise Gone(problem)
+
+
+async def _finished(value: Any) -> Any:
+    """A coroutine function's answer: tests must await it, as they would have to in one process."""
+    return value
 
 
 class _Raised:
