@@ -121,7 +121,9 @@ def test_a_full_disk_ends_with_one_line_and_loses_nothing_that_was_finished(tmp_
 def test_a_text_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     target = tmp_path / "results.jsonl"
     write_text(target, "old")
-    with pytest.raises(JournalError):
+    with pytest.raises(UsageError, match="its folder does not exist"):
         write_text(tmp_path / "missing" / "results.jsonl", "new")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(target, "new \ud800")
     assert target.read_text() == "old"
     assert [p.name for p in tmp_path.iterdir()] == ["results.jsonl"]

@@ -76,7 +76,7 @@ def about_model(name: str) -> dict[str, Any]:
     path = Path(place)
     if kind == "replay" and path.is_dir():
         path = path / FILE
-    return {"model_sha256": sha256(path)} if kind in ("script", "replay") else {}
+    return {"model_sha256": sha256(path)} if kind in ("script", "replay") and path.is_file() else {}
 
 
 def sha256(path: Path) -> str:
