@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from hardwon.actors.protocol import Actor, Hints
+from hardwon.actors.protocol import Actor, Generate, Hints
 from hardwon.budget import Budget, Ledger
 from hardwon.errors import UsageError
 from hardwon.memory.episodic import window as sliding_window
@@ -89,21 +89,8 @@ class Session:
         temperature: float | None = None,
     ) -> Trajectory:
         """One trajectory. `temperature` overrides the sampling's. Raises BudgetExhausted, ModelError."""
-
-        async def generate(
-            messages: tuple[Message, ...],
-            *,
-            temperature: float | None = temperature,
-            max_tokens: int | None = None,
-        ) -> Completion:
-            return await self._call(
-                "act",
-                self._take("act"),
-                messages,
-                self.sampling.temperature if temperature is None else temperature,
-                max_tokens or self.sampling.max_tokens,
-            )
-
+        usual = self.sampling.temperature if temperature is None else temperature
+        generate = self._door("act", usual, self.sampling.max_tokens)
         return await self._actor.act(self.problem, Hints(lessons, previous), generate)
 
     async def check(self, trajectory: Trajectory, *, free: bool = False) -> Feedback:
@@ -140,18 +127,7 @@ class Session:
 
     async def reflect(self, trial: Trial, *, window: int | None = 3) -> Lesson:
         """Writes the lesson of a failed trial and remembers it. Raises ValueError unless the trial failed (law 4)."""
-
-        async def generate(
-            messages: tuple[Message, ...], *, temperature: float | None = None, max_tokens: int | None = None
-        ) -> Completion:
-            return await self._call(
-                "reflect",
-                self._take("reflect"),
-                messages,
-                self.sampling.reflect_temperature if temperature is None else temperature,
-                max_tokens or self.sampling.reflect_max_tokens,
-            )
-
+        generate = self._door("reflect", self.sampling.reflect_temperature, self.sampling.reflect_max_tokens)
         lesson = await reflect(self.problem, trial, self.recall(window), generate)
         index = self._take("lesson")
         if self._record.get("lesson", index) is None:
@@ -167,6 +143,17 @@ class Session:
     def submit(self, stop: Stop) -> Submission:
         """Hands in the best trial so far on visible evidence, the earliest among equals (law 5)."""
         return Submission(best(self.trials), stop)
+
+    def _door(self, role: Role, usual_temperature: float, most_tokens: int) -> Generate:
+        """The way to the model for one role."""
+
+        async def generate(
+            messages: tuple[Message, ...], *, temperature: float | None = None, max_tokens: int | None = None
+        ) -> Completion:
+            chosen = usual_temperature if temperature is None else temperature
+            return await self._call(role, self._take(role), messages, chosen, max_tokens or most_tokens)
+
+        return generate
 
     async def _ask(
         self,

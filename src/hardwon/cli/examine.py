@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from hardwon.cli.options import one_of
+from hardwon.cli.options import SANDBOXES, one_of
 from hardwon.config import config_path, load_config
 from hardwon.runs.settings import versions
 from hardwon.sandbox.choose import open_sandbox
@@ -65,7 +65,7 @@ class Examination:
 async def examine(backend: str | None) -> Examination:
     """Looks at this machine; really runs a program in the sandbox."""
     config = load_config()
-    chosen = one_of("--sandbox", backend, ("auto", "bubblewrap", "process")) or config.sandbox
+    chosen = one_of("--sandbox", backend, SANDBOXES) or config.sandbox
     sandbox = open_sandbox(workers=1, backend=chosen)
     trouble = None
     try:

@@ -10,6 +10,8 @@ import typer
 
 from hardwon.errors import UsageError
 
+SANDBOXES = ("auto", "bubblewrap", "process")
+
 ModelName = Annotated[
     str | None,
     typer.Option(

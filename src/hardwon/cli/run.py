@@ -51,29 +51,33 @@ def run(
 
     The run can be stopped at any time; the same command goes on where it was.
     """
+    from hardwon.cli.loop import LoopOptions
     from hardwon.cli.working import RunOptions, work
 
+    loop = LoopOptions(
+        model=model,
+        strategy=strategy,
+        settings=o.strategy_settings(settings, trials),
+        budget=budget,
+        seed=seed,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        prompts=prompts,
+        sandbox=o.one_of("--sandbox", sandbox, o.SANDBOXES),
+        out=out,
+        fresh=not resume,
+        as_json=as_json,
+    )
     work(
         RunOptions(
+            loop=loop,
             suite=suite,
             data=data,
-            model=model,
-            strategy=strategy,
-            settings=o.strategy_settings(settings, trials),
-            budget=budget,
             limit=limit,
             ids=tuple(part.strip() for part in ids.split(",") if part.strip()) if ids is not None else None,
             workers=workers,
-            seed=seed,
             feedback=o.one_of("--feedback", feedback, ("visible", "generated", "oracle")),
             fallback=o.one_of("--fallback", fallback, ("single",)) is not None,
-            out=out,
-            fresh=not resume,
-            temperature=temperature,
-            max_tokens=max_tokens,
-            prompts=prompts,
-            sandbox=o.one_of("--sandbox", sandbox, ("auto", "bubblewrap", "process")),
             show=show,
-            as_json=as_json,
         )
     )

@@ -47,28 +47,21 @@ def solve(
 
     Leaves with 0 when it is solved, 1 when not, 2 on bad input, 3 when something else was in the way.
     """
+    from hardwon.cli.loop import LoopOptions
     from hardwon.cli.solving import SolveOptions, solve_one
 
-    solve_one(
-        SolveOptions(
-            prompt=prompt,
-            check=check,
-            workdir=workdir,
-            output=output,
-            model=model,
-            strategy=strategy,
-            settings=o.strategy_settings(settings, trials),
-            budget=budget,
-            check_timeout=check_timeout,
-            network=network,
-            seed=seed,
-            out=out,
-            fresh=not resume,
-            temperature=temperature,
-            max_tokens=max_tokens,
-            prompts=prompts,
-            sandbox=o.one_of("--sandbox", sandbox, ("auto", "bubblewrap", "process")),
-            quiet=quiet,
-            as_json=as_json,
-        )
+    loop = LoopOptions(
+        model=model,
+        strategy=strategy,
+        settings=o.strategy_settings(settings, trials),
+        budget=budget,
+        seed=seed,
+        temperature=temperature,
+        max_tokens=max_tokens,
+        prompts=prompts,
+        sandbox=o.one_of("--sandbox", sandbox, o.SANDBOXES),
+        out=out,
+        fresh=not resume,
+        as_json=as_json,
     )
+    solve_one(SolveOptions(loop, prompt, check, workdir, output, check_timeout, network, quiet))

@@ -6,17 +6,15 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
 
 import typer
 
 from hardwon import prompts as prompt_texts
-from hardwon.budget import Budget
 from hardwon.cli.carrying import about_model, carry_out, need_price, run_folder
 from hardwon.cli.interruption import run_to_end
+from hardwon.cli.loop import LoopOptions
 from hardwon.cli.plain import one_line
 from hardwon.cli.weights import ready_model
 from hardwon.config import load_config
@@ -25,12 +23,9 @@ from hardwon.evaluators.command import CommandCheck
 from hardwon.runs.folder import json_line, write_text
 from hardwon.runs.results import read_rows
 from hardwon.runs.row import Row
-from hardwon.runs.runner import Arm
 from hardwon.runs.settings import run_config
 from hardwon.sandbox.choose import open_sandbox
 from hardwon.sandbox.protocol import Limits
-from hardwon.session import Sampling
-from hardwon.strategies.registry import make_strategy
 from hardwon.task import Problem, Task
 
 TASK_ID = "solve"
@@ -41,25 +36,14 @@ TASK_ID = "solve"
 class SolveOptions:
     """What the command line asked for."""
 
+    loop: LoopOptions
     prompt: str
     check: str
     workdir: Path | None
     output: Path
-    model: str | None
-    strategy: str
-    settings: Mapping[str, str]
-    budget: str
     check_timeout: float
     network: bool
-    seed: int
-    out: Path | None
-    fresh: bool
-    temperature: float
-    max_tokens: int
-    prompts: Path | None
-    sandbox: Literal["auto", "bubblewrap", "process"] | None
     quiet: bool
-    as_json: bool
 
 
 def solve_one(options: SolveOptions) -> None:
@@ -68,15 +52,13 @@ def solve_one(options: SolveOptions) -> None:
 
 
 async def _solve(options: SolveOptions) -> int:
-    config = load_config()
-    prompt_texts.use_folder(options.prompts or config.prompts)
+    config, loop = load_config(), options.loop
+    prompt_texts.use_folder(loop.prompts or config.prompts)
     text = _prompt_text(options.prompt)
     _check_places(options)
-    strategy = make_strategy(options.strategy, options.settings)
-    sampling = Sampling(options.temperature, options.max_tokens, seed=options.seed)
-    arm = Arm(strategy.name, strategy, Budget.parse(options.budget), sampling, options.seed)
+    arm = loop.arm()
     limits = Limits(total_seconds=options.check_timeout, memory_mib=2048, processes=128, file_mib=64)
-    sandbox = open_sandbox(workers=1, backend=options.sandbox or config.sandbox)
+    sandbox = open_sandbox(workers=1, backend=loop.sandbox or config.sandbox)
     try:
         evaluator = CommandCheck(
             options.check,
@@ -90,7 +72,7 @@ async def _solve(options: SolveOptions) -> int:
         facts = [text, options.check, options.output.name, str(options.workdir), options.network]
         digest = hashlib.sha256(json.dumps(facts).encode("utf-8", "surrogatepass")).hexdigest()
         task = Task(problem, evaluator, None, digest, graded_on="visible")
-        model = ready_model(options.model or config.model, parallel=1)
+        model = ready_model(loop.model or config.model, parallel=1)
         need_price(arm.budget, model)
         settings = run_config(
             suite="solve",
@@ -102,8 +84,8 @@ async def _solve(options: SolveOptions) -> int:
             | about_model(model.name),
         )
         settings["settings"]["task"] = digest
-        out = options.out or run_folder(settings, arm.name)
-        fresh = options.fresh or (options.out is None and _finished(out))
+        out = loop.out or run_folder(settings, arm.name)
+        fresh = loop.fresh or (loop.out is None and _finished(out))
         try:
             await carry_out(settings, out, [task], arm, model, workers=1, fresh=fresh, show=not options.quiet)
         finally:
@@ -148,7 +130,7 @@ def _finished(out: Path) -> bool:
 def _hand_over(options: SolveOptions, row: Row) -> int:
     if row.submission is not None:
         write_text(options.output, row.submission.rstrip("\n") + "\n")
-    if options.as_json:
+    if options.loop.as_json:
         typer.echo(json_line(row.as_json()), nl=False)
     elif row.error is not None:
         typer.echo(f"error: {one_line(row.error, 400)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,9 +11,9 @@ from typing import Any, Literal
 import typer
 
 from hardwon import prompts as prompt_texts
-from hardwon.budget import Budget
 from hardwon.cli.carrying import about_model, carry_out, need_price, run_folder, sha256
 from hardwon.cli.interruption import run_to_end
+from hardwon.cli.loop import LoopOptions
 from hardwon.cli.weights import ready_model
 from hardwon.config import load_config
 from hardwon.errors import UsageError
@@ -22,8 +22,6 @@ from hardwon.runs.runner import Arm
 from hardwon.runs.settings import run_config
 from hardwon.sandbox.choose import open_sandbox
 from hardwon.sandbox.protocol import Limits, Sandbox
-from hardwon.session import Sampling
-from hardwon.strategies.registry import make_strategy
 from hardwon.suites.registry import SuiteOptions, open_suite, suites
 from hardwon.task import Task
 
@@ -32,26 +30,15 @@ from hardwon.task import Task
 class RunOptions:
     """What the command line asked for."""
 
+    loop: LoopOptions
     suite: str
     data: Path | None
-    model: str | None
-    strategy: str
-    settings: Mapping[str, str]
-    budget: str
     limit: int | None
     ids: tuple[str, ...] | None
     workers: int | None
-    seed: int
     feedback: Literal["visible", "generated", "oracle"] | None
     fallback: bool
-    out: Path | None
-    fresh: bool
-    temperature: float
-    max_tokens: int
-    prompts: Path | None
-    sandbox: Literal["auto", "bubblewrap", "process"] | None
     show: bool
-    as_json: bool
 
 
 def work(options: RunOptions) -> None:
@@ -60,18 +47,18 @@ def work(options: RunOptions) -> None:
 
 
 async def _work(options: RunOptions) -> int:
-    config = load_config()
-    prompt_texts.use_folder(options.prompts or config.prompts)
+    config, loop = load_config(), options.loop
+    prompt_texts.use_folder(loop.prompts or config.prompts)
     workers = options.workers or config.workers
-    arm = _arm(options)
+    arm = loop.arm()
     suite = open_suite(options.suite)
     data = options.data or (Path(suite.name) if suite.name not in suites() else None)
     limits = Limits()
-    sandbox = open_sandbox(workers=2, backend=options.sandbox or config.sandbox)
+    sandbox = open_sandbox(workers=2, backend=loop.sandbox or config.sandbox)
     try:
         tasks = suite.load(SuiteOptions(options.data, options.feedback, options.ids, options.limit, limits), sandbox)
         _need_feedback(arm, tasks, options)
-        model = ready_model(options.model or config.model, parallel=workers)
+        model = ready_model(loop.model or config.model, parallel=workers)
         need_price(arm.budget, model)
         settings = run_config(
             suite=_suite_name(suite.name, data),
@@ -81,23 +68,17 @@ async def _work(options: RunOptions) -> int:
             limits=asdict(limits),
             about=_about(options, data, tasks, sandbox, workers) | about_model(model.name),
         )
-        out = options.out or run_folder(settings, arm.name)
+        out = loop.out or run_folder(settings, arm.name)
         try:
             summaries = await carry_out(
-                settings, out, tasks, arm, model, workers=workers, fresh=options.fresh, show=options.show
+                settings, out, tasks, arm, model, workers=workers, fresh=loop.fresh, show=options.show
             )
         finally:
             await model.close()
     finally:
         await sandbox.close()
-    typer.echo((as_json if options.as_json else as_table)(settings, summaries))
+    typer.echo((as_json if loop.as_json else as_table)(settings, summaries))
     return 3 if any(summary.errors for summary in summaries) else 0
-
-
-def _arm(options: RunOptions) -> Arm:
-    strategy = make_strategy(options.strategy, options.settings)
-    sampling = Sampling(options.temperature, options.max_tokens, seed=options.seed)
-    return Arm(strategy.name, strategy, Budget.parse(options.budget), sampling, options.seed)
 
 
 def _need_feedback(arm: Arm, tasks: Sequence[Task], options: RunOptions) -> None:
