@@ -23,6 +23,9 @@ from hardwon.models.reasoning import split_reasoning
 from hardwon.models.weights import weights_named, weights_path, weights_present
 
 Progress = Callable[[int, int], None]
+
+_PROMPT_CACHE_MIB = 256
+"""Bound of the prompts kept in memory for reuse; the library's own default is 8 GiB."""
 """Bytes done, bytes in all."""
 
 _FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
@@ -87,6 +90,7 @@ class LocalModel:
         params.cpuparams.n_threads = self._threads
         params.cpuparams_batch.n_threads = self._threads
         params.verbosity = 0
+        params.cache_ram_mib = _PROMPT_CACHE_MIB
         # The library also listens on a loopback port. Nobody is given this key, so nobody else can use it.
         params.api_keys = [secrets.token_hex(32)]
         params.ui = False
