@@ -19,7 +19,7 @@ COLUMNS = 41
 SIDE = 20
 KINDS = {
     "solved at the first attempt": "#2f6f4f",
-    "solved after a lesson": "#7cc28f",
+    "solved in a task with further trials": "#7cc28f",
     "not solved, and the loop knew": "#d9b26f",
     "not solved, but passed what was visible": "#c2564b",
     "error": "#777777",
@@ -29,6 +29,7 @@ SVG = """\
 <title>{{ title }}</title>
 <rect width="100%" height="100%" fill="#ffffff"/>
 <text x="10" y="24" fill="#222222" font-weight="bold">{{ title }}</text>
+<text x="10" y="46" fill="#222222">{{ result }}</text>
 {% for square in squares -%}
 <rect x="{{ square.x }}" y="{{ square.y }}" width="17" height="17" rx="3" fill="{{ square.fill }}">
 <title>{{ square.name }}</title></rect>
@@ -45,7 +46,7 @@ def kind(row: Row) -> str:
     if row.error is not None:
         return "error"
     if row.solved:
-        return "solved at the first attempt" if row.trials == 1 else "solved after a lesson"
+        return "solved at the first attempt" if row.trials == 1 else "solved in a task with further trials"
     passed = row.verdict == "pass"
     return "not solved, but passed what was visible" if passed else "not solved, and the loop knew"
 
@@ -59,15 +60,15 @@ def main() -> None:
     (summary,) = summarise(rows)
     settings = read_config(options.folder)["settings"]
     low, high = summary.interval
-    title = (
-        f"{settings['suite']} · {settings['model']} · {summary.arm}: {summary.solved} of {summary.graded} solved "
-        f"({summary.rate:.1%}, 95 % interval {low:.1%} to {high:.1%})"
+    title = f"{settings['suite']} · {settings['model']} · {summary.arm}"
+    result = (
+        f"{summary.solved} of {summary.graded} tasks solved: {summary.rate:.1%}, 95 % interval {low:.1%} to {high:.1%}"
     )
     squares = [
-        {"x": 10 + SIDE * (i % COLUMNS), "y": 40 + SIDE * (i // COLUMNS), "fill": KINDS[kind(row)], "name": row.task_id}
+        {"x": 10 + SIDE * (i % COLUMNS), "y": 60 + SIDE * (i // COLUMNS), "fill": KINDS[kind(row)], "name": row.task_id}
         for i, row in enumerate(rows)
     ]
-    bottom = 56 + SIDE * -(-len(rows) // COLUMNS)
+    bottom = 76 + SIDE * -(-len(rows) // COLUMNS)
     counts = {name: sum(kind(row) == name for row in rows) for name in KINDS}
     shown = [name for name in KINDS if counts[name]]
     legend = [
@@ -76,7 +77,9 @@ def main() -> None:
     ]
     height = bottom + 24 * -(-len(shown) // 2) + 8
     template = Environment(autoescape=True).from_string(SVG)
-    text = template.render(title=title, width=20 + SIDE * COLUMNS, height=height, squares=squares, legend=legend)
+    text = template.render(
+        title=title, result=result, width=20 + SIDE * COLUMNS, height=height, squares=squares, legend=legend
+    )
     write_text(options.output, text + "\n")
 
 
