@@ -49,9 +49,32 @@ class Solution:
     ledger: Ledger
 
 
-def solve(prompt: str, *, check: CheckLike, **settings: object) -> Solution:
-    """`asolve`, for code that is not async. Takes the same arguments; not to be called in a running event loop."""
-    return asyncio.run(asolve(prompt, check=check, **settings))  # type: ignore[arg-type]
+def solve(
+    prompt: str,
+    *,
+    check: CheckLike,
+    model: str | Model | None = None,
+    strategy: str | Strategy = "reflexion",
+    entry_point: str | None = None,
+    budget: Budget | None = None,
+    sampling: Sampling | None = None,
+    sandbox: Sandbox | None = None,
+    watch: Callable[[Happening], None] | None = None,
+) -> Solution:
+    """`asolve`, for code that is not async; not to be called in a running event loop."""
+    return asyncio.run(
+        asolve(
+            prompt,
+            check=check,
+            model=model,
+            strategy=strategy,
+            entry_point=entry_point,
+            budget=budget,
+            sampling=sampling,
+            sandbox=sandbox,
+            watch=watch,
+        )
+    )
 
 
 async def asolve(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Protocol
@@ -103,8 +103,8 @@ class Runner:
             if known.get(task.id, task.digest) != task.digest:
                 raise UsageError(f"{task.id}: has changed since this run began; give another --out, or --fresh")
 
-    async def _work(self, todo: object) -> None:
-        for task, arm in todo:  # type: ignore[attr-defined]
+    async def _work(self, todo: Iterator[tuple[Task, Arm]]) -> None:
+        for task, arm in todo:
             row = await self._one(task, arm)
             self._observer.finish(row)
 
@@ -127,8 +127,6 @@ class Runner:
         try:
             submission = await solve(arm.strategy, session)
             grade = await self._grade(task, submission, session, record)
-        except (JournalError, UsageError, InfrastructureError) as error:
-            return self._failed(task, arm, session, record, error)
         except Exception as error:
             return self._failed(task, arm, session, record, error)
         self._trouble = 0
