@@ -50,6 +50,13 @@ def engine() -> list[Line]:
     ]
 
 
+def comparison(data: Path) -> list[Line]:
+    found = measured("comparison.py", "--data", str(data))
+    size = f"{found['arms']} arms × {found['tasks']} tasks × {found['seeds']} seeds"
+    reached = f"{found['seconds']:.1f} s, peak {found['peak_mib'] * 1.048576:.0f} MB"
+    return [(f"`hardwon compare`, {size}, scripted", "< 60 s", reached, found["seconds"] < 60)]
+
+
 def help_time() -> list[Line]:
     command = [sys.executable, "-m", "hardwon", "--help"]
     took = []
@@ -78,11 +85,14 @@ def humaneval_data() -> Path:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--skip", action="append", default=[], choices=["sandbox", "engine", "help", "embedded"])
+    parser.add_argument(
+        "--skip", action="append", default=[], choices=["sandbox", "engine", "comparison", "help", "embedded"]
+    )
     options = parser.parse_args()
     parts = {
         "sandbox": lambda: sandbox(options.data or humaneval_data()),
         "engine": engine,
+        "comparison": lambda: comparison(options.data or humaneval_data()),
         "help": help_time,
         "embedded": embedded,
     }

@@ -23,6 +23,10 @@ class SandboxError(InfrastructureError):
     """The sandbox could not run a candidate for a reason that is not the candidate's."""
 
 
+class EnvironmentTrouble(InfrastructureError):
+    """A world that an agent acts in crashed, hung, or could not be started."""
+
+
 class ModelError(InfrastructureError):
     """A model call failed after its retries: time-out, rate limit, dropped connection, rubbish reply."""
 

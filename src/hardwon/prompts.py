@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
 _PACKAGE = Path(__file__).parent
-_ROOMS = ("actors", "evaluators", "reflection")
+_ROOMS = ("actors", "evaluators", "memory", "reflection")
 _chosen: Path | None = None
 
 
@@ -59,9 +59,10 @@ def render(name: str, **values: object) -> str:
         raise UsageError(f"{_path(name)}: {error}; mend the prompt") from error
 
 
-def hashes() -> dict[str, str]:
-    """SHA-256 of every prompt in force, by name."""
-    return {name: hashlib.sha256(_path(name).read_bytes()).hexdigest() for name in names()}
+def hashes(*, bank: bool = False) -> dict[str, str]:
+    """SHA-256 of every prompt in force, by name: of the loop, or of the reasoning bank (`bank`)."""
+    wanted = (name for name in names() if name.startswith("memory/") == bank)
+    return {name: hashlib.sha256(_path(name).read_bytes()).hexdigest() for name in wanted}
 
 
 def _room_folder(room: str) -> Path:

@@ -10,11 +10,12 @@ from dataclasses import asdict, fields
 from typing import Any, Protocol
 
 from hardwon.models.protocol import Completion, Usage
-from hardwon.trial import Check, Feedback, Lesson
+from hardwon.trial import Check, Feedback, Lesson, Step, Trajectory
 
 Payload = dict[str, Any]
 
 _CHECK = tuple(f.name for f in fields(Check))
+_TRAJECTORY = tuple(f.name for f in fields(Trajectory))
 _FEEDBACK = tuple(f.name for f in fields(Feedback))
 
 
@@ -75,7 +76,19 @@ def feedback_payload(feedback: Feedback) -> Payload:
 
 
 def feedback_from(payload: Payload) -> Feedback:
-    return Feedback(**{**payload, "checks": tuple(Check(**check) for check in payload["checks"])})
+    """The feedback in a payload, which may hold more than that."""
+    known = {name: payload[name] for name in _FEEDBACK}
+    return Feedback(**{**known, "checks": tuple(Check(**check) for check in payload["checks"])})
+
+
+def trajectory_payload(trajectory: Trajectory) -> Payload:
+    return asdict(trajectory)
+
+
+def trajectory_from(payload: Payload) -> Trajectory:
+    """The trajectory in a payload, which may hold more than that."""
+    known = {name: payload[name] for name in _TRAJECTORY}
+    return Trajectory(**{**known, "steps": tuple(Step(**step) for step in payload["steps"])})
 
 
 def lesson_payload(lesson: Lesson) -> Payload:

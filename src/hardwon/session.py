@@ -2,52 +2,61 @@
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
-import math
+import random
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from hardwon.actors.protocol import Actor, Generate, Hints
+from hardwon.actors.protocol import Actor, Hints
+from hardwon.bandit import Means as Means
+from hardwon.bandit import choose, tallied
 from hardwon.budget import Budget, Ledger
-from hardwon.errors import UsageError
+from hardwon.calls import Calls, Common
+from hardwon.calls import Sampling as Sampling
+from hardwon.evaluators.reliability import upheld
+from hardwon.evaluators.vote import vote
+from hardwon.memory.bank.advice import advised
 from hardwon.memory.episodic import window as sliding_window
-from hardwon.models.protocol import Completion, Message, Model, Request, Role
+from hardwon.models.protocol import Model
 from hardwon.record import (
     MemoryRecord,
     Payload,
     Record,
-    completion_from,
-    completion_payload,
     feedback_from,
     feedback_payload,
     lesson_payload,
+    trajectory_from,
+    trajectory_payload,
 )
-from hardwon.reflection import reflect
-from hardwon.task import Evaluator, Problem
-from hardwon.trial import NO_FEEDBACK, Feedback, Lesson, Source, Stop, Submission, Trajectory, Trial, best
+from hardwon.reflection import Form as Form
+from hardwon.reflection import propose, reflect
+from hardwon.task import Behaviour, Evaluator, Problem
+from hardwon.trial import (
+    NO_FEEDBACK,
+    Feedback,
+    Lesson,
+    Note,
+    Source,
+    Standing,
+    Stop,
+    Submission,
+    Tally,
+    Trajectory,
+    Trial,
+    best,
+)
 
 Happening = Trial | Lesson
 """What a session tells those who watch it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How the model is asked: temperature and most tokens of an act and of a reflection, and the seed (or None)."""
-
-    temperature: float = 0.0
-    max_tokens: int = 1024
-    reflect_temperature: float = 0.0
-    reflect_max_tokens: int = 256
-    seed: int | None = None
 
 
 class Session:
     """One problem, one arm, one attempt at solving it.
 
     A session knows the problem and what the loop may use as feedback. It does not know the grader (law 1).
+    `experience` is what earlier tasks of this run and arm have noted, for strategies that learn. `random` is the arm's
+    own source of chance on this task: the same in every sitting. `advice` is what the reasoning bank has for this task,
+    as a block of text that stands before the task whenever the actor asks the model.
     """
 
     def __init__(
@@ -57,25 +66,35 @@ class Session:
         actor: Actor,
         evaluator: Evaluator | None,
         *,
+        behaviour: Behaviour | None = None,
         budget: Budget = Budget(),  # noqa: B008  (frozen)
-        sampling: Sampling = Sampling(),
+        sampling: Sampling = Sampling(),  # noqa: B008
         record: Record | None = None,
         watch: Callable[[Happening], None] | None = None,
+        common: Common | None = None,
+        experience: Mapping[str, Tally] | None = None,
+        advice: str = "",
     ) -> None:
         self.problem = problem
         self.sampling = sampling
         self.ledger = Ledger(budget)
         self.trials: list[Trial] = []
         self.lessons: list[Lesson] = []
-        self._model = model
+        self.standings: list[Standing] = []
+        self.notes: list[Note] = []
+        self.votes = self.decisions = 0
+        self.experience: Mapping[str, Tally] = experience or {}
+        self.random = random.Random(f"{sampling.seed} {problem.id}")
+        self.advice = advice
         self._actor = actor
         self._evaluator = evaluator
+        self._behaviour = behaviour
         self._record = record if record is not None else MemoryRecord()
         self._watch = watch
         self._next: defaultdict[str, int] = defaultdict(int)
-        self._answers: dict[tuple[str, int], Completion] = {}
-        self._asking: defaultdict[tuple[str, int], asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._favoured: Trial | None = None
         self.ledger.spent_earlier(self._record.earlier_seconds)
+        self.calls = Calls(problem.id, model, sampling, self.ledger, self._record, common)
 
     @property
     def feedback_source(self) -> Source:
@@ -84,18 +103,38 @@ class Session:
 
     async def act(
         self,
-        lessons: tuple[Lesson, ...] = (),
+        lessons: Sequence[Lesson] = (),
         previous: Trial | None = None,
         temperature: float | None = None,
+        *,
+        feedback: bool = True,
+        approach: str | None = None,
     ) -> Trajectory:
-        """One trajectory. `temperature` overrides the sampling's. Raises BudgetExhausted, ModelError."""
+        """One trajectory. `temperature` overrides the sampling's. Raises BudgetExhausted, ModelError.
+
+        `previous` is an earlier trial that is shown, with what its checks said if `feedback`; `approach` is the way to
+        take (one of `propose`).
+        """
+        index = self._take("episode")
+        saved = self._record.get("episode", index)
+        if saved is not None:
+            self.calls.recall(saved["asked"])
+            self._next["observation"] = saved.get("observed", 0)
+            return trajectory_from(saved)
         usual = self.sampling.temperature if temperature is None else temperature
-        generate = self._door("act", usual, self.sampling.max_tokens)
-        return await self._actor.act(self.problem, Hints(lessons, previous), generate)
+        generate = advised(self.calls.door("act", usual, self.sampling.max_tokens), self.advice)
+        answered = self.calls.answered
+        hints = Hints(tuple(lessons), previous, feedback, approach, self._settle)
+        trajectory = await self._actor.act(self.problem, hints, generate)
+        if trajectory.steps or trajectory.won is not None:  # a finished episode is not played again
+            beside = {"asked": sorted(self.calls.answered - answered), "observed": self._next["observation"]}
+            self._put("episode", index, {**trajectory_payload(trajectory), **beside})
+        return trajectory
 
     async def check(self, trajectory: Trajectory, *, free: bool = False) -> Feedback:
         """Checks a trajectory; with `free` only on evidence that costs no model call.
 
+        A verdict that rests on nothing but a model's opinion is `no_evidence` (law 2).
         Raises BudgetExhausted, ModelError, InfrastructureError.
         """
         if self._evaluator is None:
@@ -103,32 +142,41 @@ class Session:
         index = self._take("check")
         saved = self._record.get("check", index)
         if saved is not None:
+            self.calls.recall(saved.get("asked", ()))
             return feedback_from(saved)
-        feedback = await self._evaluator.check(trajectory, None if free else self._ask)
-        self._put("check", index, feedback_payload(feedback))
+        answered = self.calls.answered
+        feedback = await self._evaluator.check(trajectory, None if free else self.calls.ask)
+        if feedback.source == "none" and feedback.verdict != "no_evidence":
+            feedback = replace(feedback, verdict="no_evidence")
+        asked = sorted(self.calls.answered - answered)
+        self._put("check", index, {**feedback_payload(feedback), "asked": asked})
         return feedback
 
     async def attempt(
         self,
-        lessons: tuple[Lesson, ...] = (),
+        lessons: Sequence[Lesson] = (),
         previous: Trial | None = None,
         temperature: float | None = None,
         *,
+        feedback: bool = True,
+        approach: str | None = None,
         free_check: bool = False,
     ) -> Trial:
         """Acts, checks, and keeps the trial. What was produced is kept even if the budget ends before its check."""
-        trajectory = await self.act(lessons, previous, temperature)
+        trajectory = await self.act(lessons, previous, temperature, feedback=feedback, approach=approach)
         number = len(self.trials) + 1
         self.trials.append(Trial(number, trajectory, NO_FEEDBACK))
+        self._stand()
         trial = Trial(number, trajectory, await self.check(trajectory, free=free_check))
         self.trials[number - 1] = trial
+        self._stand()
         self._tell(trial)
         return trial
 
-    async def reflect(self, trial: Trial, *, window: int | None = 3) -> Lesson:
+    async def reflect(self, trial: Trial, *, window: int | None = 3, form: Form = "lesson") -> Lesson:
         """Writes the lesson of a failed trial and remembers it. Raises ValueError unless the trial failed (law 4)."""
-        generate = self._door("reflect", self.sampling.reflect_temperature, self.sampling.reflect_max_tokens)
-        lesson = await reflect(self.problem, trial, self.recall(window), generate)
+        generate = self.calls.door("reflect", self.sampling.reflect_temperature, self.sampling.reflect_max_tokens)
+        lesson = await reflect(self.problem, trial, self.recall(window), generate, form)
         index = self._take("lesson")
         if self._record.get("lesson", index) is None:
             self._put("lesson", index, lesson_payload(lesson))
@@ -136,109 +184,96 @@ class Session:
         self._tell(lesson)
         return lesson
 
+    async def propose(self, count: int, trial: Trial | None = None, temperature: float | None = None) -> list[str]:
+        """At most `count` different approaches in the model's words, to begin with or to mend a failed trial."""
+        usual = self.sampling.reflect_temperature if temperature is None else temperature
+        generate = self.calls.door("reflect", usual, self.sampling.reflect_max_tokens)
+        return await propose(self.problem, count, trial, generate)
+
+    async def vote(self, trials: Sequence[Trial]) -> Trial:
+        """The trial that the model itself holds for the best: ungrounded, and counted as such in the row."""
+        number = await vote(self.problem, [t.trajectory for t in trials], self.calls.ask, key=f"judge:{self.votes}")
+        self.votes += 1
+        return trials[number]
+
+    async def observe(self, trial: Trial) -> tuple[str, ...]:
+        """What the trial's trajectory gives on the task's common inputs; empty where nothing can be seen."""
+        if self._behaviour is None:
+            return ()
+        saved = self._record.get("observe", trial.number)
+        if saved is None:
+            saved = {"observed": await self._behaviour.observe(trial.trajectory)}
+            self._put("observe", trial.number, saved)
+        return tuple(saved["observed"])
+
     def recall(self, window: int | None = 3) -> tuple[Lesson, ...]:
         """The last `window` lessons of this task (Ω), oldest first; None for all."""
         return sliding_window(self.lessons, window)
 
+    def decide(self, action: str, reason: str) -> None:
+        """Puts a decision and its reason into the record, where the report reads them."""
+        index = self._take("decide")
+        self.decisions += 1
+        if self._record.get("decide", index) is None:
+            self._put("decide", index, {"action": action, "reason": reason, "trials": len(self.trials)})
+
+    def choose(self, means: Mapping[str, Means], state: str) -> str:
+        """One of the means, by what is believed and what earlier tasks noted of them; the reason is recorded."""
+        choice = choose(means, state, self.experience, self.random)
+        self.decide(choice.action, choice.reason)
+        return choice.action
+
+    def learned(self, key: str) -> Tally:
+        """What earlier tasks of this run noted under a key."""
+        return self.experience.get(key, Tally())
+
+    def upheld(self) -> bool | None:
+        """Whether self-written tests that refused a program of this task were right; None where nothing tells."""
+        return upheld(self.trials)
+
+    def note_use(self, action: str, state: str, won: bool, tokens: int) -> None:
+        """Notes how a chosen means did, over all states and in this one."""
+        for key in tallied(action, state):
+            self.note(key, won, tokens)
+
+    def note(self, key: str, won: bool, tokens: int) -> None:
+        """Tells later tasks of this run how a means did here, as part of their `experience`."""
+        self.notes.append(Note(key, won, tokens))
+
+    def favour(self, trial: Trial) -> None:
+        """Prefers a trial among those of the best visible score; ValueError for one that scores below (law 5)."""
+        leading = best(self.trials)
+        if leading is None or trial.feedback.score < leading.feedback.score:
+            raise ValueError(f"trial {trial.number} is not among the best on visible evidence")
+        self._favoured = trial
+        self._stand()
+
+    @property
+    def standing(self) -> Trial | None:
+        """What would be handed in now: the best trial on visible evidence, among equals the favoured, the earliest."""
+        leading = best(self.trials)
+        favoured = self._favoured
+        if favoured is not None and leading is not None and favoured.feedback.score >= leading.feedback.score:
+            return favoured
+        return leading
+
     def submit(self, stop: Stop) -> Submission:
-        """Hands in the best trial so far on visible evidence, the earliest among equals (law 5)."""
-        return Submission(best(self.trials), stop)
+        """Hands in the best trial so far on visible evidence (law 5)."""
+        return Submission(self.standing, stop)
 
-    def _door(self, role: Role, usual_temperature: float, most_tokens: int) -> Generate:
-        """The way to the model for one role."""
+    def _settle(self, observation: str) -> str:
+        """What was observed here the first time, so that a resumed episode comes to the prompts it has paid for."""
+        index = self._take("observation")
+        saved = self._record.get("observation", index)
+        if saved is None:
+            self._put("observation", index, {"text": observation})
+            return observation
+        return str(saved["text"])
 
-        async def generate(
-            messages: tuple[Message, ...], *, temperature: float | None = None, max_tokens: int | None = None
-        ) -> Completion:
-            chosen = usual_temperature if temperature is None else temperature
-            return await self._call(role, self._take(role), messages, chosen, max_tokens or most_tokens)
-
-        return generate
-
-    async def _ask(
-        self,
-        role: Literal["tests", "judge"],
-        prompt: str,
-        *,
-        key: str,
-        temperature: float = 0.0,
-        max_tokens: int = 512,
-        stop: tuple[str, ...] = (),
-    ) -> str:
-        index = int(key.rpartition(":")[2])
-        completion = await self._call(role, index, (Message("user", prompt),), temperature, max_tokens, stop)
-        return completion.text
-
-    async def _call(
-        self,
-        role: Role,
-        index: int,
-        messages: tuple[Message, ...],
-        temperature: float,
-        max_tokens: int,
-        stop: tuple[str, ...] = (),
-    ) -> Completion:
-        async with self._asking[role, index]:
-            return await self._answer(role, index, messages, temperature, max_tokens, stop)
-
-    async def _answer(
-        self,
-        role: Role,
-        index: int,
-        messages: tuple[Message, ...],
-        temperature: float,
-        max_tokens: int,
-        stop: tuple[str, ...],
-    ) -> Completion:
-        if (role, index) in self._answers:
-            return self._answers[role, index]
-        digest = _digest(messages, temperature)
-        saved = self._record.get(role, index)
-        if saved is not None:
-            if saved["digest"] != digest:
-                raise UsageError(
-                    f"{self.problem.id}: the journal holds another prompt for {role} {index}; start with --fresh"
-                )
-            completion = completion_from(saved["completion"])
-        else:
-            completion = await self._generate(role, index, messages, temperature, max_tokens, stop, digest)
-        usage = completion.usage
-        self.ledger.charge(role, usage.tokens_in, usage.tokens_out, usage.tokens_cached, usage.cost_usd)
-        self._answers[role, index] = completion
-        return completion
-
-    async def _generate(
-        self,
-        role: Role,
-        index: int,
-        messages: tuple[Message, ...],
-        temperature: float,
-        max_tokens: int,
-        stop: tuple[str, ...],
-        digest: str,
-    ) -> Completion:
-        prompt_tokens = sum(math.ceil(len(message.content) / 4) for message in messages)
-        allowed = self.ledger.reserve(prompt_tokens, max_tokens)
-        seed = None if self.sampling.seed is None else self.sampling.seed + index
-        try:
-            completion = _clean(
-                await self._model.generate(
-                    Request(self.problem.id, role, index, messages, temperature, allowed, seed, stop)
-                )
-            )
-        finally:
-            self.ledger.release(prompt_tokens, allowed)
-        self._put(
-            role,
-            index,
-            {
-                "completion": completion_payload(completion),
-                "messages": [[message.role, message.content] for message in messages],
-                "temperature": temperature,
-                "digest": digest,
-            },
-        )
-        return completion
+    def _stand(self) -> None:
+        trial, ledger = self.standing, self.ledger
+        if trial is not None and (not self.standings or self.standings[-1].trial != trial.number):
+            self.standings.append(Standing(trial.number, ledger.calls, ledger.tokens, ledger.cost_usd))
 
     def _take(self, kind: str) -> int:
         index = self._next[kind]
@@ -251,15 +286,3 @@ class Session:
     def _tell(self, happening: Happening) -> None:
         if self._watch is not None:
             self._watch(happening)
-
-
-def _clean(completion: Completion) -> Completion:
-    """The completion as valid Unicode: half a surrogate pair in a reply would break whatever is written later."""
-    text = completion.text.encode("utf-8", "replace").decode()
-    reasoning = completion.reasoning and completion.reasoning.encode("utf-8", "replace").decode()
-    return replace(completion, text=text, reasoning=reasoning)
-
-
-def _digest(messages: tuple[Message, ...], temperature: float) -> str:
-    text = "\0".join(f"{message.role}\0{message.content}" for message in messages)
-    return hashlib.sha256(f"{temperature:g}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]

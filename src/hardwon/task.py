@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from hardwon.trial import Feedback, Source, Trajectory
 
-ProblemKind = Literal["function", "stdio", "text"]
+ProblemKind = Literal["function", "stdio", "text", "question", "game", "repository"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,9 @@ class Problem:
     """All that a model may see of a task.
 
     `kind` is `function` (a Python function named `entry_point`), `stdio` (a program that reads standard input and
-    prints) or `text` (a whole file judged by a command or by the caller's own evaluator).
+    prints), `text` (a whole file judged by a command or by the caller's own evaluator), `question` (a short answer),
+    `game` (a goal in a world, reached by actions) or `repository` (a change to a repository; `examples` are commands
+    that must succeed).
     `prompt` is the task's text, or a Python signature with its docstring. `examples` are visible tests as the reader
     would type them (assertion lines, or input/output pairs), shown to the actor beside the prompt.
     """
@@ -65,12 +67,25 @@ class Evaluator(Protocol):
         ...
 
 
+class Behaviour(Protocol):
+    """Shows what a trajectory does, so that samples can be compared where nothing says which of them is right."""
+
+    async def observe(self, trajectory: Trajectory) -> tuple[str, ...]:
+        """What it gives on inputs that are the same for every sample of the task; empty where nothing can be seen.
+
+        Two trajectories with the same observations agree. Raises InfrastructureError.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Task:
     """An id, a problem, a feedback evaluator (what the loop may use) and a hidden grader (decides the score).
 
     `digest` identifies the task's whole content (problem and tests), so that a resumed run notices a changed task.
-    `graded_on` says whether the grader uses hidden tests, or only what the loop could see as well.
+    `graded_on` says whether the grader uses hidden tests, or only what the loop could see as well. `behaviour` shows
+    where samples agree; None where that can not be seen. `trust` is what the audit of `feedback` came to, a share in
+    0..1; None where it was not audited.
     """
 
     problem: Problem
@@ -78,6 +93,8 @@ class Task:
     grader: Evaluator | None
     digest: str
     graded_on: Literal["hidden", "visible", "nothing"] = "hidden"
+    behaviour: Behaviour | None = None
+    trust: float | None = None
 
     @property
     def id(self) -> str:

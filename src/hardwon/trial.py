@@ -17,14 +17,28 @@ Source = Literal["grounded", "oracle", "generated", "none"]
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One step of an episode: what the model thought, what it did, and what the world answered."""
+
+    thought: str
+    action: str
+    observation: str
+
+
+@dataclass(frozen=True, slots=True)
 class Trajectory:
     """What an actor produced.
 
-    `output` is the program or answer handed in, None when the reply held none; `reply` is the model's raw text.
+    `output` is the program or answer handed in, None when the reply held none; `reply` is the model's raw text. Of an
+    episode, `steps` are its steps, `won` is the world's own word on whether the goal was reached (None: no world), and
+    `reward` its score in 0..1.
     """
 
     output: str | None
     reply: str = ""
+    steps: tuple[Step, ...] = ()
+    won: bool | None = None
+    reward: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +84,7 @@ class Feedback:
 NO_FEEDBACK = Feedback("no_evidence", 0.0, "", (), "none")
 """What an unchecked trajectory has."""
 
-LessonOrigin = Literal["model", "evidence"]
+LessonOrigin = Literal["model", "evidence", "placebo"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +92,8 @@ class Lesson:
     """A self-reflection: what failed, why, what to do next time, and the names of the checks it rests on.
 
     `origin` is `evidence` when the guard rejected the model's texts and the lesson was made of the failing checks
-    themselves; `rejected` holds the guard's reasons, in order.
+    themselves, `placebo` when a control put the lesson of another task in its place; `rejected` holds the guard's
+    reasons, in order.
     """
 
     text: str
@@ -99,6 +114,37 @@ class Trial:
 def best(trials: Sequence[Trial]) -> Trial | None:
     """The best trial on visible evidence, the earliest among equals (law 5); None for no trials."""
     return max(trials, key=lambda t: (t.feedback.score, -t.number), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What would be handed in after spending so much: a trial's number, and the calls, tokens and dollars so far."""
+
+    trial: int
+    calls: int
+    tokens: int
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a strategy learned of its own means on one task: `key` names the means and the state it was used in.
+
+    `won` says whether it brought what it was used for, `tokens` what it took.
+    """
+
+    key: str
+    won: bool
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The notes of earlier tasks under one key: how often tried, how often it won, for how many tokens in all."""
+
+    tried: int = 0
+    won: int = 0
+    tokens: int = 0
 
 
 Stop = Literal["solved", "trials", "plateau", "budget", "gate", "error"]

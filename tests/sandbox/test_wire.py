@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardwon.sandbox.inside import channel, wire
+from hardwon.sandbox.inside import channel, line, wire
 
 SCALARS = (
     st.none()
@@ -123,7 +123,7 @@ def test_messages_arrive_whole_and_in_order_whatever_their_size() -> None:
     thread.join()
     assert got == messages
     sender.close()
-    with pytest.raises(channel.Closed):
+    with pytest.raises(line.Closed):
         receiver.receive()
     receiver.close()
 

@@ -1,77 +1,15 @@
 """The loop: laws 2, 4 and 5, the caps, the plateau, and lessons that really arrive."""
 
-import asyncio
-from collections.abc import Callable
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.strategies.watched import LESSONS, program, run
 
-from hardwon.actors.program import ProgramActor
 from hardwon.budget import Budget
-from hardwon.evaluators.function import FunctionCheck
 from hardwon.memory.episodic import window
-from hardwon.models.protocol import Completion, Request
-from hardwon.models.scripted import ScriptedModel
-from hardwon.runs.runner import solve
-from hardwon.session import Session
-from hardwon.strategies.protocol import Strategy
 from hardwon.strategies.reflexion import Reflexion
 from hardwon.strategies.single import Single
-from hardwon.task import Problem
 from hardwon.trial import Feedback, Lesson, Submission, Trajectory, Trial, best
-
-PROBLEM = Problem("t", "Write f.", "function", "f")
-LESSONS = [
-    "Zero must be handled apart from positive numbers in the first branch.",
-    "Recursion never terminates because nothing shrinks between calls.",
-    "Sorting must be stable, hence keep original positions as second key.",
-    "Boundaries are inclusive on both sides, extend the range upward.",
-]
-
-
-def program(n: int) -> str:
-    return f"```python\ndef f():\n    return {n}\n```"
-
-
-def returns(wanted: int) -> Callable[[str], tuple[float, str]]:
-    """An evaluator: the closer the constant that the program returns, the higher the score."""
-
-    def check(text: str) -> tuple[float, str]:
-        got = int(text.rpartition("return ")[2])
-        return max(0.0, 1 - abs(got - wanted) / 10), f"returned {got}"
-
-    return check
-
-
-class Watched:
-    """A scripted model that keeps what it was asked."""
-
-    def __init__(self, replies: dict[str, list[str]]) -> None:
-        self._scripted = ScriptedModel.from_replies({"*": replies})
-        self.name = "watched"
-        self.parallel = 1
-        self.price_known = True
-        self.requests: list[Request] = []
-
-    async def generate(self, request: Request) -> Completion:
-        self.requests.append(request)
-        return await self._scripted.generate(request)
-
-    async def close(self) -> None:
-        await self._scripted.close()
-
-    def prompts(self, role: str) -> list[str]:
-        return [r.messages[-1].content for r in self.requests if r.role == role]
-
-
-def run(
-    strategy: Strategy, programs: list[str], wanted: int | None, budget: Budget | None = None
-) -> tuple[Submission, Session, Watched]:
-    model = Watched({"act": programs, "reflect": LESSONS})
-    evaluator = None if wanted is None else FunctionCheck(returns(wanted))
-    session = Session(PROBLEM, model, ProgramActor(), evaluator, budget=budget or Budget())
-    return asyncio.run(solve(strategy, session)), session, model
 
 
 def test_a_failure_is_reflected_on_and_the_next_trial_passes() -> None:

@@ -22,7 +22,14 @@ class ProgramActor:
                 Message("system", render("actors/system", problem=problem)),
                 Message(
                     "user",
-                    render("actors/program", problem=problem, lessons=hints.lessons, previous=hints.previous),
+                    render(
+                        "actors/program",
+                        problem=problem,
+                        lessons=hints.lessons,
+                        previous=hints.previous,
+                        feedback=hints.feedback,
+                        approach=hints.approach,
+                    ),
                 ),
             )
         )

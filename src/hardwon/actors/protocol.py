@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,10 +13,18 @@ from hardwon.trial import Lesson, Trajectory, Trial
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """What the next trial is told beside the problem: lessons, and an earlier trial to build on (or None)."""
+    """What the next trial is told beside the problem.
+
+    Lessons; an earlier trial to build on (or None), with what its checks said if `feedback`; the approach to take.
+    `settle` takes what was observed in a world that may answer otherwise next time, and gives what counts: in a resumed
+    run what was observed the first time.
+    """
 
     lessons: tuple[Lesson, ...] = ()
     previous: Trial | None = None
+    feedback: bool = True
+    approach: str | None = None
+    settle: Callable[[str], str] = str
 
 
 class Generate(Protocol):
@@ -28,6 +36,7 @@ class Generate(Protocol):
         *,
         temperature: float | None = None,
         max_tokens: int | None = None,
+        stop: tuple[str, ...] = (),
     ) -> Awaitable[Completion]: ...
 
 

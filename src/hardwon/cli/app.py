@@ -8,12 +8,19 @@ from typing import Annotated
 
 import typer
 
+from hardwon.cli.audit import audit
+from hardwon.cli.bank import bank
+from hardwon.cli.compare import compare
 from hardwon.cli.doctor import doctor
 from hardwon.cli.export import export
+from hardwon.cli.fix import fix
 from hardwon.cli.models import models
+from hardwon.cli.plan import plan
 from hardwon.cli.report import report
 from hardwon.cli.run import run
 from hardwon.cli.solve import solve
+from hardwon.cli.view import view
+from hardwon.cli.watch import watch
 from hardwon.errors import HardwonError
 
 app = typer.Typer(
@@ -26,9 +33,16 @@ app = typer.Typer(
 )
 app.command()(run)
 app.command()(solve)
+app.command()(fix)
+app.command()(compare)
+app.command()(plan)
+app.command()(audit)
 app.command()(report)
 app.command()(export)
+app.command()(view)
+app.command()(watch)
 app.command()(doctor)
+app.add_typer(bank, name="bank")
 app.add_typer(models, name="models")
 
 

@@ -6,21 +6,22 @@ import asyncio
 import hashlib
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hardwon.actors.program import ProgramActor
 from hardwon.budget import Budget
 from hardwon.cli.progress import Watching
 from hardwon.errors import InfrastructureError, UsageError
 from hardwon.models.protocol import Model
+from hardwon.runs.bank import RunBank
 from hardwon.runs.folder import CONFIG, open_folder, read_config
-from hardwon.runs.journal import FILE
+from hardwon.runs.journal import FILE, Journal
 from hardwon.runs.results import rows, write_results
+from hardwon.runs.row import Row
 from hardwon.runs.runner import Arm, Runner
 from hardwon.runs.settings import settings_id
-from hardwon.runs.summary import Summary, summarise
 from hardwon.task import Task
 
 
@@ -28,25 +29,28 @@ async def carry_out(
     config: dict[str, Any],
     out: Path,
     tasks: Sequence[Task],
-    arm: Arm,
+    arms: Sequence[Arm],
     model: Model,
     *,
     workers: int,
     fresh: bool,
     show: bool,
-) -> list[Summary]:
-    """Runs `tasks` in the folder `out` and summarises what its journal then holds.
+    compared: bool = False,
+    reuse: Path | None = None,
+    bank: RunBank | None = None,
+) -> list[Row]:
+    """Runs `tasks` in every arm in the folder `out`; the rows that its journal then holds.
 
     Raises UsageError, JournalError, InfrastructureError; results are written first, and the message says how to go on.
     """
     _say_changed_model(out, config, fresh)
-    with open_folder(out, config, fresh=fresh) as journal:
-        watching = Watching(show=show)
-        runner = Runner(journal, model, ProgramActor(), workers=workers, observer=watching)
+    with open_folder(out, config, fresh=fresh) as journal, _earlier(reuse, config) as earlier:
+        watching = Watching(show=show, compared=compared)
+        runner = Runner(journal, model, workers=workers, observer=watching, compared=compared, reuse=earlier, bank=bank)
         print(f"run folder {out}", file=sys.stderr)
         try:
             with watching:
-                await runner.run(tasks, [arm])
+                await runner.run(tasks, arms)
         except asyncio.CancelledError:
             print(f"stopped; the same command goes on from here (run folder {out})", file=sys.stderr)
             raise
@@ -54,7 +58,23 @@ async def carry_out(
             raise type(error)(f"{error} (run folder {out}; the same command goes on from here)") from error
         finally:
             write_results(out, journal)
-        return summarise(rows(journal))
+        return list(rows(journal))
+
+
+@contextmanager
+def _earlier(folder: Path | None, config: dict[str, Any]) -> Iterator[list[Journal]]:
+    """The journal whose calls are not to be paid again. Raises UsageError where another model answered them."""
+    if folder is None:
+        yield []
+        return
+    theirs, ours = read_config(folder)["settings"].get("model"), config["settings"]["model"]
+    if theirs != ours:
+        raise UsageError(f"--reuse {folder}: its model is {theirs}, not {ours}; give a run of the same model")
+    journal = Journal(folder / FILE, read_only=True)
+    try:
+        yield [journal]
+    finally:
+        journal.close()
 
 
 def run_folder(config: dict[str, Any], arm: str) -> Path:

@@ -11,6 +11,7 @@ import typer
 from hardwon.errors import UsageError
 
 SANDBOXES = ("auto", "bubblewrap", "process")
+STATES = ("provisional", "active", "quarantined", "superseded", "pinned")
 
 ModelName = Annotated[
     str | None,
@@ -22,7 +23,12 @@ ModelName = Annotated[
         show_default=False,
     ),
 ]
-StrategyName = Annotated[str, typer.Option("--strategy", "-s", help="single, reflexion, or a plug-in's.")]
+StrategyName = Annotated[
+    str,
+    typer.Option(
+        "--strategy", "-s", help="How the budget is spent: single, reflexion, best_of_n, auto, … or a plug-in's."
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -36,6 +42,34 @@ BudgetText = Annotated[
     str,
     typer.Option("--budget", help="Limits of each task: calls=N,tokens=N,usd=X,seconds=S.", show_default="none"),
 ]
+SuiteName = Annotated[
+    str,
+    typer.Argument(metavar="SUITE", help="starter, humaneval, mbpp, hotpotqa, … or a .jsonl file of your own."),
+]
+Data = Annotated[
+    Path | None, typer.Option("--data", help="The suite's data: JSON, JSONL or .gz; some take a folder or settings.")
+]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N tasks (of what the rest picks).")]
+Ids = Annotated[str | None, typer.Option("--ids", help="Only these tasks: a,b,c.")]
+Select = Annotated[str | None, typer.Option("--select", metavar="REGEX", help="Only tasks in whose id this is found.")]
+Shuffle = Annotated[
+    int | None, typer.Option("--shuffle", metavar="SEED", help="In another order; the same for the same seed.")
+]
+Slice = Annotated[
+    str | None, typer.Option("--slice", metavar="A:B", help="Of those, the tasks from position A to before B.")
+]
+Checkouts = Annotated[
+    Path | None,
+    typer.Option("--checkouts", help="swebench: a JSON or TOML file that maps repositories to local folders."),
+]
+Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Tasks worked on at once.", show_default="4")]
+FeedbackName = Annotated[
+    str | None,
+    typer.Option("--feedback", help="visible, generated or oracle. Default: visible where the suite shows tests."),
+]
+Out = Annotated[Path | None, typer.Option("--out", help="The run folder. Default: runs/NAME, by the settings.")]
+Resume = Annotated[bool, typer.Option("--resume/--fresh", help="Go on with the run in the folder, or discard it.")]
+Show = Annotated[bool, typer.Option("--show", help="Tell each trial and lesson as it happens.")]
 Temperature = Annotated[float, typer.Option("--temperature", min=0, max=2, help="Of the first attempt.")]
 MaxTokens = Annotated[int, typer.Option("--max-tokens", min=1, help="Most tokens of one attempt.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**31 - 1, help="Sampling seed.")]
@@ -51,6 +85,51 @@ Fallback = Annotated[
     ),
 ]
 
+RequireTrust = Annotated[
+    float | None,
+    typer.Option(
+        "--require-trust",
+        metavar="P",
+        help="Audit the tasks first; those whose feedback has a trust below P (0 to 1) get one pass, without a loop.",
+        show_default=False,
+    ),
+]
+
+BankPlace = Annotated[
+    str | None,
+    typer.Option(
+        "--bank",
+        metavar="PATH",
+        help="The reasoning bank: a file, or postgresql://… Default: $HARDWON_BANK, else one in your data folder.",
+        show_default=False,
+    ),
+]
+Recall = Annotated[
+    int | None, typer.Option("--recall", min=1, metavar="K", help="Show each task at most K items of the bank.")
+]
+Learn = Annotated[
+    str | None,
+    typer.Option(
+        "--learn",
+        metavar="WHEN",
+        help="Admit to the bank what tasks teach: `next` for the next run, `stream` for the tasks after it too.",
+    ),
+]
+Withhold = Annotated[
+    float,
+    typer.Option("--withhold", metavar="P", help="Chance that a recalled item is held back, to measure its effect."),
+]
+Judge = Annotated[
+    bool,
+    typer.Option("--judge", help="Let the model judge what nothing verified, so that the bank learns from it too."),
+]
+EmbedderName = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder", help="How the bank compares meaning: minilm, none (words alone) or auto.", show_default="auto"
+    ),
+]
+
 
 def strategy_settings(pairs: Sequence[str] | None, trials: int | None) -> dict[str, str]:
     """`--set` pairs and `--trials` as one mapping. Raises UsageError for a malformed or doubled setting."""
@@ -63,6 +142,11 @@ def strategy_settings(pairs: Sequence[str] | None, trials: int | None) -> dict[s
             raise UsageError(f"--set {name} is given twice; give it once")
         settings[name] = value
     return settings
+
+
+def id_list(text: str | None) -> tuple[str, ...] | None:
+    """The ids in `a,b,c`; None where nothing was asked for."""
+    return None if text is None else tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def one_of(option: str, value: str | None, choices: Sequence[str]) -> Any:

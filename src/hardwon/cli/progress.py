@@ -18,12 +18,16 @@ from hardwon.trial import Trial
 
 
 class Watching(AbstractContextManager["Watching"]):
-    """Counts what happens and shows it on standard error; an `Observer`. `show` tells each trial and lesson."""
+    """Counts what happens and shows it on standard error; an `Observer`.
 
-    def __init__(self, *, show: bool) -> None:
+    `show` tells each trial and lesson; `compared` names the arm and seed of each.
+    """
+
+    def __init__(self, *, show: bool, compared: bool = False) -> None:
         console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._console = console
         self._show = show
+        self._compared = compared
         self._live = console.is_terminal and not console.is_dumb_terminal
         self._total = self._finished = self._solved = self._trials = self._tokens = 0
         self._cost: float | None = 0.0
@@ -73,11 +77,15 @@ class Watching(AbstractContextManager["Watching"]):
         if not self._live or self._show:
             tokens = row.tokens_in + row.tokens_out
             self._say(
-                f"[{self._finished}/{self._total}] {one_line(row.task_id)} {_outcome(row)}"
+                f"[{self._finished}/{self._total}] {one_line(row.task_id)}{self._side(row)} {_outcome(row)}"
                 f"  trials {row.trials}  tokens {tokens}  {row.wall_s:.1f} s"
             )
         elif row.error is not None:
-            self._say(f"{one_line(row.task_id)} {_outcome(row)}")
+            self._say(f"{one_line(row.task_id)}{self._side(row)} {_outcome(row)}")
+
+    def _side(self, row: Row) -> str:
+        """Which side of a comparison the row is of."""
+        return f" · {row.arm} · seed {row.seed}" if self._compared else ""
 
     def _count(self, row: Row) -> None:
         self._finished += 1

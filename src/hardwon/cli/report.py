@@ -12,22 +12,32 @@ from hardwon.cli.options import Json
 
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")],
-    form: Annotated[str, typer.Option("--format", help="table, json or markdown.")] = "table",
+    form: Annotated[
+        str, typer.Option("--format", help="table, json, markdown; html, png, svg are written to a file.")
+    ] = "table",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where a file goes. Default: into the run folder.")
+    ] = None,
+    decisions: Annotated[
+        bool, typer.Option("--decisions", help="Tell what the strategy decided on each task, and why.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show a run's solve rate with its interval, trials, tokens, cost per solved task and time."""
-    from hardwon.errors import UsageError
-    from hardwon.runs import report as reports
+    from hardwon.cli.showing import check_form, show
+    from hardwon.runs.decisions import told
     from hardwon.runs.folder import read_config
     from hardwon.runs.results import read_rows
-    from hardwon.runs.summary import summarise
 
-    forms = {"table": reports.as_table, "json": reports.as_json, "markdown": reports.as_markdown}
-    if form not in forms:
-        raise UsageError(f"--format {form}: unknown; choose {', '.join(forms)}")
+    form = "json" if as_json else form
     config = read_config(folder)
+    check_form(form, len(config["settings"].get("arms", {})))
     rows = read_rows(folder)
-    if not rows and not as_json and form != "json":
+    if decisions:
+        for line in told(folder, as_json=form == "json"):
+            typer.echo(line)
+        return
+    if not rows and form != "json":
         typer.echo("No task has finished yet.")
         return
-    typer.echo(forms["json" if as_json else form](config, summarise(rows)))
+    show(folder, config, rows, form, output)

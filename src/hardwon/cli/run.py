@@ -2,66 +2,55 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from hardwon.cli import options as o
 
 
 def run(
-    suite: Annotated[
-        str,
-        typer.Argument(metavar="SUITE", help="starter, humaneval, mbpp, jsonl, or a .jsonl file of your own."),
-    ],
-    data: Annotated[
-        Path | None, typer.Option("--data", help="The suite's data: JSON, JSONL, or either as .gz.")
-    ] = None,
+    suite: o.SuiteName,
+    data: o.Data = None,
     model: o.ModelName = None,
     strategy: o.StrategyName = "reflexion",
     settings: o.Settings = None,
     trials: o.Trials = None,
     budget: o.BudgetText = "",
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N tasks.")] = None,
-    ids: Annotated[str | None, typer.Option("--ids", help="Only these tasks: a,b,c.")] = None,
-    workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Tasks worked on at once.", show_default="4")
-    ] = None,
+    limit: o.Limit = None,
+    ids: o.Ids = None,
+    select: o.Select = None,
+    shuffle: o.Shuffle = None,
+    part: o.Slice = None,
+    checkouts: o.Checkouts = None,
+    workers: o.Workers = None,
     seed: o.Seed = 0,
-    feedback: Annotated[
-        str | None,
-        typer.Option("--feedback", help="visible, generated or oracle. Default: visible where the suite shows tests."),
-    ] = None,
+    feedback: o.FeedbackName = None,
     fallback: o.Fallback = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The run folder. Default: runs/NAME, by the settings.")
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume/--fresh", help="Go on with the run in the folder, or discard it.")
-    ] = True,
+    require_trust: o.RequireTrust = None,
+    out: o.Out = None,
+    resume: o.Resume = True,
     temperature: o.Temperature = 0.0,
     max_tokens: o.MaxTokens = 1024,
     prompts: o.Prompts = None,
     sandbox: o.SandboxName = None,
-    show: Annotated[bool, typer.Option("--show", help="Tell each trial and lesson as it happens.")] = False,
+    bank: o.BankPlace = None,
+    recall: o.Recall = None,
+    learn: o.Learn = None,
+    judge: o.Judge = False,
+    withhold: o.Withhold = 0.1,
+    embedder: o.EmbedderName = None,
+    show: o.Show = False,
     as_json: o.Json = False,
 ) -> None:
     """Work a suite's tasks with a model, keep a journal, and report.
 
     The run can be stopped at any time; the same command goes on where it was.
     """
-    from hardwon.cli.loop import LoopOptions
+    from hardwon.cli.banking import BankOptions
+    from hardwon.cli.loop import ArmOptions, LoopOptions
     from hardwon.cli.working import RunOptions, work
+    from hardwon.suites.picking import Picking
 
+    arm = ArmOptions(budget, temperature, max_tokens).arm(strategy, o.strategy_settings(settings, trials), seed)
     loop = LoopOptions(
         model=model,
-        strategy=strategy,
-        settings=o.strategy_settings(settings, trials),
-        budget=budget,
-        seed=seed,
-        temperature=temperature,
-        max_tokens=max_tokens,
         prompts=prompts,
         sandbox=o.one_of("--sandbox", sandbox, o.SANDBOXES),
         out=out,
@@ -71,13 +60,19 @@ def run(
     work(
         RunOptions(
             loop=loop,
+            arms=(arm,),
             suite=suite,
             data=data,
             limit=limit,
-            ids=tuple(part.strip() for part in ids.split(",") if part.strip()) if ids is not None else None,
+            ids=o.id_list(ids),
+            picking=Picking(select, shuffle, part),
+            checkouts=checkouts,
             workers=workers,
             feedback=o.one_of("--feedback", feedback, ("visible", "generated", "oracle")),
             fallback=o.one_of("--fallback", fallback, ("single",)) is not None,
+            require_trust=require_trust,
+            bank=BankOptions(bank, recall, learn, withhold, embedder, judge=judge),
             show=show,
+            form="json" if as_json else "table",
         )
     )

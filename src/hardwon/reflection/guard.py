@@ -25,15 +25,16 @@ _SAME = 0.8
 """Two lessons whose words overlap by this share (Jaccard) say the same."""
 
 
-def objection(text: str, feedback: Feedback, earlier: Sequence[Lesson]) -> str | None:
+def objection(text: str, feedback: Feedback, earlier: Sequence[Lesson], *, code: bool = False) -> str | None:
     """Why the lesson is not worth keeping, as the end of a sentence; None when it is.
 
-    Rejects what is empty, only restates the error, contains a full program, or repeats an earlier lesson.
+    Rejects what is empty, only restates the error, contains a full program (unless `code` is welcome), or repeats an
+    earlier lesson.
     """
     words = _words(text)
     if len(words) < _NEW_WORDS:
         return "is empty"
-    if _holds_program(text):
+    if not code and holds_program(text):
         return "contains a program instead of advice"
     if len(words - _words(feedback.text) - _PLAIN) < _NEW_WORDS:
         return "only restates the error"
@@ -48,7 +49,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORD.findall(text))
 
 
-def _holds_program(text: str) -> bool:
+def holds_program(text: str) -> bool:
     """A function or class with a body, or a code block of three lines or more."""
     fenced = re.findall(r"```[^\n]*\n(.*?)(?:```|\Z)", text, re.DOTALL)
     if any(len([line for line in block.splitlines() if line.strip()]) >= 3 for block in fenced):

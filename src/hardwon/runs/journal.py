@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from hardwon.errors import JournalError, UsageError
+from hardwon.models.protocol import Role
 from hardwon.record import Payload
 
 SCHEMA = 1
@@ -36,6 +37,7 @@ CREATE TABLE IF NOT EXISTS events (
     UNIQUE (task_id, arm, seed, kind, idx)
 ) STRICT
 """
+_ROLES: tuple[str, ...] = get_args(Role)
 _INSERT = "INSERT INTO events (task_id, arm, seed, kind, idx, at, elapsed, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -108,6 +110,14 @@ class Journal:
         with self._errors():
             for task_id, arm, seed, index, payload in self._db.execute(sql + " ORDER BY seq", values):
                 yield Key(task_id, arm, seed), index, json.loads(payload)
+
+    def calls(self, task_id: str, seed: int) -> Iterator[tuple[str, int, Payload]]:
+        """The model calls of all arms on a task and seed, in the order they were made: role, number and payload."""
+        marks = ",".join("?" * len(_ROLES))
+        sql = f"SELECT kind, idx, payload FROM events WHERE task_id = ? AND seed = ? AND kind IN ({marks}) ORDER BY seq"
+        with self._errors():
+            for role, index, payload in self._db.execute(sql, (task_id, seed, *_ROLES)):
+                yield role, index, json.loads(payload)
 
     def keys(self, kind: str) -> list[Key]:
         """Whose events of a kind there are, each once."""

@@ -14,22 +14,24 @@ Facts = list[tuple[str, list[str]]]
 
 def as_table(config: Mapping[str, Any], summaries: Sequence[Summary]) -> str:
     """Plain text, one fact a line."""
-    lines = [_title(config), ""]
-    facts = [("", [s.arm for s in summaries]), *_facts(summaries)] if len(summaries) > 1 else _facts(summaries)
-    label_width = max((len(label) for label, _ in facts), default=0)
-    widths = [max(len(values[i]) for _, values in facts) for i in range(len(summaries))]
-    for label, values in facts:
+    lines = [title(config), ""]
+    found = facts(summaries)
+    if len(summaries) > 1:
+        found = [("", [s.arm for s in summaries]), *found]
+    label_width = max((len(label) for label, _ in found), default=0)
+    widths = [max(len(values[i]) for _, values in found) for i in range(len(summaries))]
+    for label, values in found:
         cells = "  ".join(value.ljust(width) for value, width in zip(values, widths, strict=True))
         lines.append(f"{label.ljust(label_width)}  {cells}".rstrip())
-    return "\n".join([*lines, *_remarks(summaries)])
+    return "\n".join([*lines, *_below(summaries)])
 
 
 def as_markdown(config: Mapping[str, Any], summaries: Sequence[Summary]) -> str:
     """A Markdown table, one fact a row."""
-    lines = [f"### {_title(config)}", "", f"| | {' | '.join(s.arm for s in summaries)} |"]
+    lines = [f"### {title(config)}", "", f"| | {' | '.join(s.arm for s in summaries)} |"]
     lines.append(f"| --- |{' --- |' * len(summaries)}")
-    lines += [f"| {label} | {' | '.join(values)} |" for label, values in _facts(summaries)]
-    return "\n".join([*lines, *_remarks(summaries)])
+    lines += [f"| {label} | {' | '.join(values)} |" for label, values in facts(summaries)]
+    return "\n".join([*lines, *_below(summaries)])
 
 
 def as_json(config: Mapping[str, Any], summaries: Sequence[Summary]) -> str:
@@ -38,13 +40,15 @@ def as_json(config: Mapping[str, Any], summaries: Sequence[Summary]) -> str:
     return json.dumps(report, indent=2, ensure_ascii=False)
 
 
-def _title(config: Mapping[str, Any]) -> str:
+def title(config: Mapping[str, Any]) -> str:
+    """The run in a few words."""
     settings = config.get("settings", {})
     return f"{settings.get('suite', '?')} · {settings.get('model', '?')} · seed {settings.get('seed', '?')}"
 
 
-def _facts(summaries: Sequence[Summary]) -> Facts:
-    facts: Facts = [
+def facts(summaries: Sequence[Summary]) -> Facts:
+    """What was measured, a line each."""
+    lines: Facts = [
         ("strategy", [s.arm + (" (oracle feedback)" if s.oracle else "") for s in summaries]),
         ("solved", [f"{s.solved} of {s.graded} = {s.rate:.1%}" for s in summaries]),
         ("95 % interval", [f"{s.interval[0]:.1%} to {s.interval[1]:.1%}" for s in summaries]),
@@ -59,28 +63,36 @@ def _facts(summaries: Sequence[Summary]) -> Facts:
         ("time, all tasks", [f"{s.wall_s:,.1f} s" for s in summaries]),
     ]
     if any(s.retried for s in summaries):
-        facts.append(("retried, recovered", [f"{s.retried}, {s.recovered} passed in the end" for s in summaries]))
+        lines.append(("retried, recovered", [f"{s.retried}, {s.recovered} passed in the end" for s in summaries]))
     if any(s.lessons for s in summaries):
-        facts.append(("lessons", [_lessons(s) for s in summaries]))
+        lines.append(("lessons", [_lessons(s) for s in summaries]))
     if any(s.generated for s in summaries):
-        facts.append(("generated tests", [_generated(s) for s in summaries]))
+        lines.append(("generated tests", [_generated(s) for s in summaries]))
     if any(s.errors for s in summaries):
-        facts.append(("errors", [str(s.errors) for s in summaries]))
-    return facts
+        lines.append(("errors", [str(s.errors) for s in summaries]))
+    return lines
 
 
-def _remarks(summaries: Sequence[Summary]) -> list[str]:
-    remarks = []
+def _below(summaries: Sequence[Summary]) -> list[str]:
+    found = remarks(summaries)
+    return ["", *found] if found else []
+
+
+def remarks(summaries: Sequence[Summary]) -> list[str]:
+    """What a reader should know beside the numbers, one sentence each."""
+    said = []
     if any(s.oracle for s in summaries):
-        remarks.append("oracle feedback: the loop saw the hidden answer's verdict; not comparable with blind runs.")
+        said.append("oracle feedback: the loop saw the hidden answer's verdict; not comparable with blind runs.")
     if any(s.graded_on.get("visible") for s in summaries):
-        remarks.append("Some tasks have no hidden tests: they are graded on the tests that the loop saw.")
+        said.append("Some tasks have no hidden tests: they are graded on the tests that the loop saw.")
+    if any(s.votes for s in summaries):
+        said.append("Some choices rest on the model's own vote: ungrounded.")
     if any(s.errors for s in summaries):
-        remarks.append("Errors are neither solved nor unsolved; the same command tries those tasks again.")
+        said.append("Errors are neither solved nor unsolved; the same command tries those tasks again.")
     for s in summaries:
         if s.retried and not s.recovered:
-            remarks.append(f"{s.arm}: trying again did not pay: {s.retried} tasks retried, none recovered.")
-    return ["", *remarks] if remarks else []
+            said.append(f"{s.arm}: trying again did not pay: {s.retried} tasks retried, none recovered.")
+    return said
 
 
 def _lessons(s: Summary) -> str:

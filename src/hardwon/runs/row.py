@@ -7,10 +7,24 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
 from hardwon.session import Session
-from hardwon.trial import NO_FEEDBACK, Feedback, Source, Stop, Submission, Verdict
+from hardwon.trial import NO_FEEDBACK, Feedback, Note, Source, Stop, Submission, Verdict
 
 _BY_WEIGHT: tuple[Source, ...] = ("oracle", "generated", "grounded")
 """A row is labelled with the first of these that any of its trials rested on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Having spent so much, the arm would hand in trial number `trial`, and the grader says `solved` of it.
+
+    Spending is that of the whole arm on this task up to then, reflection and test generation included.
+    """
+
+    calls: int
+    tokens: int
+    cost_usd: float | None
+    trial: int
+    solved: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +34,10 @@ class Row:
     `feedback` is what the loop's feedback rested on; `graded_on` says whether the grader knew more than the loop.
     `trial_verdicts` and `trial_scores` list each trial's visible outcome. `cost_usd` is None where a price is unknown.
     `lessons_from_evidence` counts lessons that the guard replaced, `lessons_rejected` its objections.
+    `calls_shared` and `tokens_shared` are the part of `calls` and of all tokens that another arm of the comparison had
+    paid for. `curve` is what a smaller budget would have come to, in the order of spending (comparisons only).
+    `votes` counts choices that rest on the model's own vote: ungrounded. `notes` is what a learning strategy tells
+    later tasks; `trust` is the audit's word on the task's evaluator (None: not audited).
     """
 
     task_id: str
@@ -48,17 +66,28 @@ class Row:
     generated_tests: int = 0
     tokens_by_role: dict[str, int] = field(default_factory=dict)
     calls_by_role: dict[str, int] = field(default_factory=dict)
+    calls_shared: int = 0
+    tokens_shared: int = 0
+    curve: tuple[Point, ...] = ()
+    votes: int = 0
+    decisions: int = 0
+    notes: tuple[Note, ...] = ()
+    trust: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Row:
-        known = {f.name for f in fields(cls)}
-        row = {name: value for name, value in values.items() if name in known}
+        row = {name: value for name, value in values.items() if name in _NAMES}
         for name in ("trial_verdicts", "trial_scores"):
             row[name] = tuple(row.get(name, ()))
+        row["curve"] = tuple(Point(**point) for point in row.get("curve", ()))
+        row["notes"] = tuple(Note(**note) for note in row.get("notes", ()))
         return cls(**row)
+
+
+_NAMES = frozenset(f.name for f in fields(Row))
 
 
 def make_row(
@@ -70,6 +99,8 @@ def make_row(
     grade: Feedback | None,
     graded_on: Literal["hidden", "visible", "nothing"],
     error: str | None = None,
+    curve: tuple[Point, ...] = (),
+    trust: float | None = None,
 ) -> Row:
     """The row of a finished session, or of one that an error ended (then without submission or grade)."""
     trial = submission.trial if submission else None
@@ -80,7 +111,7 @@ def make_row(
         task_id=session.problem.id,
         arm=arm,
         seed=seed,
-        solved=_solved(grade, submission, error),
+        solved=None if error is not None else solved(grade, submission),
         feedback=next((source for source in _BY_WEIGHT if source in sources), "none"),
         verdict=feedback.verdict,
         submission=trial.trajectory.output if trial else None,
@@ -103,13 +134,18 @@ def make_row(
         generated_tests=sum(check.source == "generated" for check in feedback.checks),
         tokens_by_role=dict(ledger.tokens_by_role),
         calls_by_role=dict(ledger.calls_by_role),
+        calls_shared=session.calls.shared,
+        tokens_shared=session.calls.shared_tokens,
+        curve=curve,
+        votes=session.votes,
+        decisions=session.decisions,
+        notes=tuple(session.notes),
+        trust=trust,
     )
 
 
-def _solved(grade: Feedback | None, submission: Submission | None, error: str | None) -> bool | None:
+def solved(grade: Feedback | None, submission: Submission | None = None) -> bool | None:
     """The grader's word; nothing handed in is not solved; no grade, or a grade without evidence, is unknown."""
-    if error is not None:
-        return None
     if submission is not None and submission.trial is None:
         return False
     if grade is None or grade.verdict == "no_evidence":

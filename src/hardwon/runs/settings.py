@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -14,7 +14,17 @@ from hardwon import prompts
 from hardwon.runs.runner import Arm
 from hardwon.strategies.registry import settings_of
 
-_RECORDED = ("hardwon", "pydantic-ai-slim", "genai-prices", "xllamacpp")
+_RECORDED = (
+    "hardwon",
+    "pydantic-ai-slim",
+    "genai-prices",
+    "xllamacpp",
+    "numpy",
+    "scipy",
+    "treequest",
+    "onnxruntime",
+    "tokenizers",
+)
 
 
 def run_config(
@@ -25,23 +35,27 @@ def run_config(
     arms: Sequence[Arm],
     limits: dict[str, Any],
     about: dict[str, Any],
+    choices: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The content of `config.json`.
 
     `settings` is what the run is known by: resuming with any other is refused. `about` and `versions` are facts that
     may differ between sittings (the data file, how many workers, the isolation in force, the selection of tasks).
+    `choices` are further settings of the command that change results. The arms share budget and sampling, but the seed.
     """
     first = arms[0]
+    seeds = sorted({arm.seed for arm in arms})
     settings = {
         "suite": suite,
         "model": model,
         "feedback": feedback,
         "arms": {arm.name: {"strategy": arm.strategy.name, **settings_of(arm.strategy)} for arm in arms},
         "budget": asdict(first.budget),
-        "sampling": asdict(first.sampling),
-        "seed": first.seed,
+        "sampling": asdict(first.sampling) if len(seeds) == 1 else {**asdict(first.sampling), "seed": seeds},
+        **({"seed": first.seed} if len(seeds) == 1 else {"seeds": seeds}),
         "limits": limits,
         "prompts": prompts.hashes(),
+        **(choices or {}),
     }
     return {"settings": settings, "about": about, "versions": versions()}
 

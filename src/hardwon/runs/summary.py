@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from hardwon.runs.row import Row
-from hardwon.runs.statistics import wilson
+from hardwon.statistics import wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class Summary:
     graded_on: dict[str, int]
     tokens_by_role: dict[str, int]
     generated: Reliability | None
+    votes: int = 0
 
     @property
     def rate(self) -> float:
@@ -115,6 +116,7 @@ def _summary(arm: str, rows: Sequence[Row]) -> Summary:
         feedback=_counts(row.feedback for row in rows),
         graded_on=_counts(row.graded_on for row in rows),
         tokens_by_role=dict(sorted(by_role.items())),
+        votes=sum(row.votes for row in rows),
         generated=_reliability([row for row in graded if row.generated_tests]),
     )
 

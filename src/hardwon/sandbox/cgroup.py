@@ -13,7 +13,7 @@ from hardwon.sandbox.protocol import Limits
 
 _ROOT = Path("/sys/fs/cgroup")
 _PREFIX = "hardwon-"
-SERVER_MIB = 16
+SERVER_MIB = 20
 """What the fork server takes of the group that it shares with its child."""
 
 _number = itertools.count()

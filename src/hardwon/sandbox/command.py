@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
 import os
-import secrets
-import selectors
 import shutil
-import signal
-import subprocess
-import sys
 import tempfile
 import threading
-import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from hardwon.errors import SandboxError, UsageError
 from hardwon.sandbox.cgroup import Slot, open_slot
-from hardwon.sandbox.inside import confine
-from hardwon.sandbox.launch import INSIDE, bind, interpreter, interpreter_files, walls
 from hardwon.sandbox.protocol import CommandResult, Limits
+from hardwon.sandbox.shell import Place, prepare, run_shell
 
 MOST_BYTES, MOST_FILES = 512 << 20, 50_000
 """What a folder may hold to be copied in."""
@@ -32,12 +21,7 @@ MOST_BYTES, MOST_FILES = 512 << 20, 50_000
 ROOM_MIB = 256
 """What a command may write on top of its folder."""
 
-_FOLDER, _SOURCE, _WALL = "/mnt/task", "/mnt/source", "/wall"
-_ETC = (
-    "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "nsswitch.conf", "mime.types", "magic",
-    "services", "protocols", "ssl/openssl.cnf",
-)  # fmt: skip
-_NETWORK_ETC = ("resolv.conf", "hosts", "ssl/certs", "ca-certificates", "ca-certificates.conf")
+_FOLDER, _SOURCE = "/mnt/task", "/mnt/source"
 
 
 async def run_command(
@@ -83,12 +67,25 @@ def _run(
         if slot is not None:
             # the copy of the folder lies in memory and counts
             slot.limit(Limits(memory_mib=limits.memory_mib + (size >> 20) + 1, processes=limits.processes))
-        argv, fds, mark = _argv(command, home, size, limits, network, bubblewrap, slot)
-        return _watch(argv, fds, mark, limits, stop, slot)
+        prepare(home)
+        place = _place(home, size) if bubblewrap else _bare(home)
+        return run_shell(command, place, limits, slot, stop, network=network, bubblewrap=bubblewrap)
     finally:
         if slot is not None:
             slot.close()
         shutil.rmtree(home, ignore_errors=True)
+
+
+def _place(home: Path, size: int) -> Place:
+    """A folder in memory, with room to write, into which `size` bytes are copied."""
+    temporary = ("--size", str(ROOM_MIB << 20), "--tmpfs", "/tmp")
+    folder = ("--size", str(2 * size + (ROOM_MIB << 20)), "--tmpfs", _FOLDER)
+    copied = ("--ro-bind", str(home / "work"), _SOURCE)
+    return Place(home, _FOLDER, "/tmp", (*temporary, *folder), copied, _SOURCE)
+
+
+def _bare(home: Path) -> Place:
+    return Place(home, str(home / "work"), str(home), writable=(str(home),))
 
 
 def copy_folder(source: Path, target: Path) -> int:
@@ -133,138 +130,3 @@ def write_files(target: Path, files: Mapping[str, str]) -> None:
         if place.is_symlink():
             place.unlink()
         place.write_text(text, encoding="utf-8")
-
-
-def _argv(
-    command: str,
-    home: Path,
-    size: int,
-    limits: Limits,
-    network: bool,
-    bubblewrap: bool,
-    slot: Slot | None,
-) -> tuple[list[str], tuple[int, ...], str]:
-    """The command line, the descriptors it needs, and the mark by which a failure to start is known."""
-    executables = Path(sys.executable).parent
-    folder = _FOLDER if bubblewrap else str(home / "work")
-    temporary = "/tmp" if bubblewrap else str(home)
-    shims = f"{_WALL}/bin" if bubblewrap else str(home / "bin")
-    environment = {
-        "PATH": f"{executables}:{Path(interpreter()).parent}:/usr/local/bin:/usr/bin:/bin:{shims}",
-        "HOME": temporary,
-        "TMPDIR": temporary,
-        "LANG": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONUNBUFFERED": "1",
-    }
-    shim = home / "bin" / "python"  # where the interpreter's folder holds only a `python3`
-    shim.parent.mkdir()
-    shim.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    shim.chmod(0o755)
-    joins = slot.joins if slot is not None else ()
-    mark = f"sandbox-{secrets.token_hex(8)}: "
-    config: dict[str, Any] = {
-        "command": command,
-        "environment": environment,
-        "folder": folder,
-        "source": _SOURCE if bubblewrap else None,
-        "limits": asdict(limits),
-        "processes": None if os.geteuid() == 0 or not bubblewrap else limits.processes + 4,
-        "cgroups": list(joins),
-        "seccomp": confine.seccomp_supported(),
-        "sockets": network or bubblewrap,  # a network namespace of its own is the better wall
-        "landlock": None,
-        "mark": mark,
-    }
-    prefixes = tuple(dict.fromkeys(p for p in (sys.base_prefix, sys.prefix) if not p.startswith("/usr")))
-    seen = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", *prefixes)
-    etc = tuple(f"/etc/{name}" for name in (*_ETC, *(_NETWORK_ETC if network else ())))
-    if not bubblewrap and confine.landlock_abi() and not network:
-        config["landlock"] = [[*seen, *etc, "/dev", str(INSIDE), *interpreter_files()], [str(home), "/dev/null"]]
-    source = _WALL if bubblewrap else str(INSIDE.parent)
-    start = f"import sys; sys.path.insert(0, {source!r}); from inside.command import main; main(sys.argv[1])"
-    python = [interpreter(), "-I", "-S", "-X", "utf8", "-c", start, json.dumps(config)]
-    if not bubblewrap:
-        return python, joins, mark
-    passwd = home / "passwd"
-    passwd.write_text("user:x:1000:1000::/tmp:/bin/sh\n")
-    # the empty folders come first, so that an interpreter that lies under /tmp is not covered by one
-    argv = [*walls(network=network), "--size", str(ROOM_MIB << 20), "--tmpfs", "/tmp"]
-    argv += ["--size", str(2 * size + (ROOM_MIB << 20)), "--tmpfs", _FOLDER]
-    argv += bind(seen) + bind(etc) + ["--ro-bind", str(passwd), "/etc/passwd", "--proc", "/proc"]
-    argv += ["--ro-bind", str(INSIDE), f"{_WALL}/inside", "--ro-bind", str(home / "work"), _SOURCE]
-    argv += ["--ro-bind", str(home / "bin"), shims]
-    argv += ["--remount-ro", "/", "--", *python]
-    return argv, joins, mark
-
-
-def _watch(
-    argv: list[str], fds: tuple[int, ...], mark: str, limits: Limits, stop: threading.Event, slot: Slot | None
-) -> CommandResult:
-    """Runs it to its end or its time limit, keeping the tail of what it says."""
-    start = time.monotonic()
-    try:
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env={},
-            cwd="/",
-            pass_fds=fds,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise SandboxError(f"the command could not be started: {error}") from error
-    assert process.stdout is not None
-    said, dropped = bytearray(), False
-    deadline = start + limits.total_seconds
-    timed_out = False
-    with process.stdout as pipe, selectors.DefaultSelector() as selector:
-        selector.register(pipe, selectors.EVENT_READ)
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0 or stop.is_set():
-                timed_out = True
-                break
-            if not selector.select(min(left, 0.1)):
-                if process.poll() is not None:
-                    break  # something it left behind still holds the pipe
-                continue
-            piece = os.read(pipe.fileno(), 1 << 16)
-            if not piece:
-                break
-            said += piece
-            if len(said) > limits.output_bytes:
-                del said[: -limits.output_bytes]
-                dropped = True
-        if not timed_out:
-            try:
-                process.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                timed_out = True
-        _end(process, slot)
-    output = said.decode("utf-8", "replace")
-    if dropped:
-        output = "[the beginning was cut]\n" + output
-    status = process.returncode
-    if status == 125 and mark in output:
-        raise SandboxError(f"the command could not be started: {output.partition(mark)[2].strip()[:500]}")
-    if status != 0 and output.startswith("bwrap: "):
-        raise SandboxError(f"the command could not be started: {output.strip()[:500]}")
-    return CommandResult(None if timed_out else status, output, time.monotonic() - start, timed_out)
-
-
-def _end(process: subprocess.Popen[bytes], slot: Slot | None) -> None:
-    """Ends the whole tree: under bubblewrap its namespace dies with it, else its session and its control group."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    if slot is not None:
-        for _ in range(100):
-            members = slot.members()
-            if not members:
-                return
-            for pid in members:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hardwon.errors import SandboxError
+from hardwon.sandbox.answers import covers
 from hardwon.sandbox.cgroup import Slot, open_slot
 from hardwon.sandbox.inside import confine
 from hardwon.sandbox.protocol import Limits
@@ -102,7 +103,11 @@ class Zygote:
     _memory_kills: int = 0
 
     def spawn(self, role: str, limits: Limits, fds: list[int]) -> None:
-        """Forks a child in this role with these descriptors, which stay the caller's to close. Raises WorkerLost."""
+        """Forks a child in this role with these descriptors, which stay the caller's to close. Raises WorkerLost.
+
+        Waits for the end of the one before.
+        """
+        self.finish()
         if self.slot is not None:
             self.slot.limit(limits)
         self._send(_spawn_message(role, limits), fds)
@@ -159,17 +164,14 @@ class Zygote:
             raise WorkerLost(f"the fork server is gone: {error}") from None
 
     def _receive(self, seconds: float) -> dict[str, Any]:
-        self.control.settimeout(max(seconds, 0.001))
+        poll = select.poll()
+        poll.register(self.control, select.POLLIN)
+        if not poll.poll(max(seconds, 0.001) * 1000):
+            raise TimeoutError
         try:
-            data = self.control.recv(1 << 16)
-        except TimeoutError:
-            raise
+            data, reason = self.control.recv(1 << 16), "it ended"
         except OSError as error:
             data, reason = b"", str(error)
-        else:
-            reason = "it ended"
-        finally:
-            self.control.settimeout(None)
         if not data:
             raise WorkerLost(f"the fork server is gone: {reason}{self._last_words()}")
         message: dict[str, Any] = json.loads(data)
@@ -225,6 +227,8 @@ def start_zygote(bubblewrap: bool, checkers: bool, answer_seconds: float, proces
         "landlock": None,
         "processes_in_use": _processes_in_use(bubblewrap),
     }
+    # Symbols are looked up at the start, or each child would do it again for those that it is the first to use.
+    environment = {"LD_BIND_NOW": "1"}
     source = _WALL if bubblewrap else str(INSIDE.parent)
     if not bubblewrap and confine.landlock_abi():
         config["landlock"] = [[*interpreter_files(), str(INSIDE), *DEVICES], [str(tmp), "/dev/null"]]
@@ -233,7 +237,8 @@ def start_zygote(bubblewrap: bool, checkers: bool, answer_seconds: float, proces
     python = [interpreter(), "-I", "-S", "-X", "utf8", "-c", start, json.dumps(config)]
     try:
         if bubblewrap:
-            command = walls(capabilities=("CAP_SYS_ADMIN",)) + bind(interpreter_files())
+            command = walls(capabilities=("CAP_SYS_ADMIN",)) + bind(interpreter_files()) + covers(interpreter_files())
+            command += [word for name, value in environment.items() for word in ("--setenv", name, value)]
             command += ["--ro-bind", str(INSIDE), f"{_WALL}/inside", "--dir", "/tmp", "--remount-ro", "/", "--"]
         else:
             command = []
@@ -243,7 +248,7 @@ def start_zygote(bubblewrap: bool, checkers: bool, answer_seconds: float, proces
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             pass_fds=(fd, *joins),
-            env={},
+            env=environment,
             cwd="/",
             start_new_session=True,
         )

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from hardwon.sandbox.inside import wire
-from hardwon.sandbox.inside.channel import Channel, Closed
+from hardwon.sandbox.inside.channel import Channel
+from hardwon.sandbox.inside.line import Closed
 from hardwon.sandbox.launch import ANSWER_SECONDS, WorkerLost, Zygote, limits_as_data, start_zygote
 from hardwon.sandbox.protocol import FunctionTests, Limits
 from hardwon.trial import Check, Verdict
@@ -83,10 +84,9 @@ class Worker:
                 refusal = hearing.start(job, near)
             return (refusal,) if refusal else hearing.hear()
         finally:
-            self.candidates.kill()
+            self.candidates.kill()  # the next start waits for its end
             if hearing is None or not hearing.clean:
                 self._end_checker()
-            self.candidates.finish()
 
     def _checker(self, limits: Limits) -> socket.socket:
         """The line to a checker: the last one if it was left clean and has the same limits, else a new one."""

@@ -19,10 +19,11 @@ def plateau(trials: Sequence[Trial], patience: int = 1) -> bool:
 
 
 def _repeats(earlier: Sequence[Trial], trial: Trial) -> bool:
-    return any(_program(t) == _program(trial) or _outcome(t) == _outcome(trial) for t in earlier)
+    return any(program_of(t) == program_of(trial) or outcome(t) == outcome(trial) for t in earlier)
 
 
-def _program(trial: Trial) -> str:
+def program_of(trial: Trial) -> str:
+    """The program of a trial, written so that comments and layout make no difference; else its text."""
     text = trial.trajectory.output or trial.trajectory.reply
     try:
         return ast.dump(ast.parse(text))
@@ -30,5 +31,6 @@ def _program(trial: Trial) -> str:
         return text.strip()
 
 
-def _outcome(trial: Trial) -> object:
+def outcome(trial: Trial) -> object:
+    """What the checks came to; equal for trials that fail alike."""
     return [(c.name, c.status, c.observed, c.error) for c in trial.feedback.checks] or trial.feedback.text

@@ -20,3 +20,8 @@ class Strategy(Protocol):
     needs_feedback: ClassVar[bool]
 
     async def solve(self, problem: Problem, session: Session) -> Submission: ...
+
+
+def learns(strategy: Strategy) -> bool:
+    """Whether the strategy uses the `experience` of earlier tasks (its class says `learns = True`)."""
+    return bool(getattr(strategy, "learns", False))

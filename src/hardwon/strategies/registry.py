@@ -1,4 +1,7 @@
-"""Strategies by name: the built-in ones, and those of installed packages (entry points `hardwon.strategies`)."""
+"""Strategies by name: the built-in ones, and those of installed packages (entry points `hardwon.strategies`).
+
+A strategy is loaded when it is asked for, so that the command line starts quickly.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,40 @@ import types
 import typing
 from collections.abc import Mapping
 from difflib import get_close_matches
+from importlib import import_module
+from typing import cast
 
 from hardwon.errors import UsageError
 from hardwon.strategies.protocol import Strategy
-from hardwon.strategies.reflexion import Reflexion
-from hardwon.strategies.single import Single
 
 _TOO_LARGE = 1e9
 
-_BUILT_IN: dict[str, type[Strategy]] = {"single": Single, "reflexion": Reflexion}
+_BUILT_IN = {
+    "ab_mcts": "ABMCTS",
+    "auto": "Auto",
+    "best_of_n": "BestOfN",
+    "immediate_refinement": "ImmediateRefinement",
+    "immediate_reflection": "ImmediateReflection",
+    "last_attempt": "LastAttempt",
+    "last_attempt_and_reflection": "LastAttemptAndReflection",
+    "placebo": "Placebo",
+    "reflexion": "Reflexion",
+    "scale_parallel": "ScaleParallel",
+    "scale_sequential": "ScaleSequential",
+    "self_consistency": "SelfConsistency",
+    "self_refine": "SelfRefine",
+    "single": "Single",
+    "tree_of_thoughts": "TreeOfThoughts",
+    "uniform_cost": "UniformCost",
+}
+"""Each lies in the file of its own name, in the class named here."""
 
 
 def strategies() -> dict[str, type[Strategy]]:
     """Every strategy that can be named. Raises UsageError for a plug-in that does not load."""
     from importlib.metadata import entry_points
 
-    found = dict(_BUILT_IN)
+    found = {name: _built_in(name) for name in _BUILT_IN}
     for point in entry_points(group="hardwon.strategies"):
         try:
             found.setdefault(point.name, point.load())
@@ -35,12 +56,7 @@ def strategies() -> dict[str, type[Strategy]]:
 
 def make_strategy(name: str, settings: Mapping[str, str] | None = None) -> Strategy:
     """The strategy `name` with `settings`, given as text. Raises UsageError for what is unknown or out of range."""
-    known = _BUILT_IN if name in _BUILT_IN else strategies()
-    if name not in known:
-        near = get_close_matches(name, known, 1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise UsageError(f"unknown strategy {name!r}; {hint}the strategies are {', '.join(sorted(known))}")
-    kind = known[name]
+    kind = _built_in(name) if name in _BUILT_IN else _plug_in(name)
     hints = typing.get_type_hints(kind)
     fields = {f.name: hints[f.name] for f in dataclasses.fields(kind)}  # type: ignore[arg-type]
     values: dict[str, object] = {}
@@ -58,6 +74,19 @@ def make_strategy(name: str, settings: Mapping[str, str] | None = None) -> Strat
 def settings_of(strategy: Strategy) -> dict[str, object]:
     """The settings of a strategy, as its run's configuration records them."""
     return dataclasses.asdict(strategy) if dataclasses.is_dataclass(strategy) else {}
+
+
+def _built_in(name: str) -> type[Strategy]:
+    return cast("type[Strategy]", getattr(import_module(f"hardwon.strategies.{name}"), _BUILT_IN[name]))
+
+
+def _plug_in(name: str) -> type[Strategy]:
+    known = strategies()
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise UsageError(f"unknown strategy {name!r}; {hint}the strategies are {', '.join(sorted(known))}")
+    return known[name]
 
 
 def _value(place: str, kind: object, text: str) -> object:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hardwon.errors import UsageError
 from hardwon.sandbox.protocol import FunctionTests, Sandbox
-from hardwon.suites.programming import ProgrammingTask, build_all, flaw_in_tests, parsed
+from hardwon.suites.programming import ProgrammingTask, build_all, flaw_in_tests, parsed, solutions_of
 from hardwon.suites.protocol import SuiteOptions
 from hardwon.suites.read import Row, read_rows
 from hardwon.task import Problem, Task
@@ -18,8 +18,16 @@ from hardwon.task import Problem, Task
 
 def load(options: SuiteOptions, sandbox: Sandbox) -> tuple[Task, ...]:
     """Raises UsageError that names file and line for the first thing that is wrong."""
-    rows = read_rows(options.data or _installed())
-    return build_all([(row, function_task(row, "task_id")) for row in rows], options, sandbox, "generated")
+    return build_all(_read(options), options, sandbox, "generated")
+
+
+def solutions(options: SuiteOptions) -> dict[str, str]:
+    """Prompt and canonical solution, as one program, by task id. Raises UsageError."""
+    return solutions_of(_read(options))
+
+
+def _read(options: SuiteOptions) -> list[tuple[Row, ProgrammingTask]]:
+    return [(row, function_task(row, "task_id")) for row in read_rows(options.data or _installed())]
 
 
 def function_task(row: Row, id_field: str) -> ProgrammingTask:

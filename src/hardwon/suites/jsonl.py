@@ -9,7 +9,7 @@ from pathlib import Path
 from hardwon.errors import UsageError
 from hardwon.sandbox.protocol import FunctionTests, Sandbox
 from hardwon.suites.own_tests import read_cases, read_source, speaks_stdio
-from hardwon.suites.programming import ProgrammingTask, Tests, build_all, parsed
+from hardwon.suites.programming import ProgrammingTask, Tests, build_all, parsed, solutions_of
 from hardwon.suites.protocol import SuiteOptions
 from hardwon.suites.read import Row, read_rows
 from hardwon.task import Problem, Task
@@ -19,9 +19,18 @@ _FIELDS = ("task_id", "prompt", "entry_point", "tests", "hidden_tests", "prelude
 
 def load(options: SuiteOptions, sandbox: Sandbox) -> tuple[Task, ...]:
     """Raises UsageError that names file and line for the first thing that is wrong."""
+    return build_all(_read(options), options, sandbox)
+
+
+def solutions(options: SuiteOptions) -> dict[str, str]:
+    """The reference solutions by task id. Raises UsageError."""
+    return solutions_of(_read(options))
+
+
+def _read(options: SuiteOptions) -> list[tuple[Row, ProgrammingTask]]:
     if options.data is None:
         raise UsageError("the suite jsonl is your own tasks; give --data FILE, or the file's path as the suite")
-    return build_all(read_tasks(options.data), options, sandbox)
+    return read_tasks(options.data)
 
 
 def read_tasks(path: Path) -> list[tuple[Row, ProgrammingTask]]:

@@ -11,7 +11,7 @@ import builtins
 from hardwon.errors import UsageError
 from hardwon.sandbox.protocol import FunctionTests, Sandbox
 from hardwon.suites.humaneval import function_task
-from hardwon.suites.programming import ProgrammingTask, build_all, flaw_in_tests, parsed
+from hardwon.suites.programming import ProgrammingTask, build_all, flaw_in_tests, parsed, solutions_of
 from hardwon.suites.protocol import SuiteOptions
 from hardwon.suites.read import Row, is_unicode, read_rows
 from hardwon.task import Problem, Task
@@ -19,10 +19,18 @@ from hardwon.task import Problem, Task
 
 def load(options: SuiteOptions, sandbox: Sandbox) -> tuple[Task, ...]:
     """Raises UsageError that names file and line for the first thing that is wrong."""
+    return build_all(_read(options), options, sandbox, "generated")
+
+
+def solutions(options: SuiteOptions) -> dict[str, str]:
+    """The programs first published with the tasks, by task id; the other layout has none. Raises UsageError."""
+    return solutions_of(_read(options))
+
+
+def _read(options: SuiteOptions) -> list[tuple[Row, ProgrammingTask]]:
     if options.data is None:
         raise UsageError("the suite mbpp has no data of its own; give --data PATH")
-    rows = read_rows(options.data)
-    return build_all([(row, _task(row)) for row in rows], options, sandbox, "generated")
+    return [(row, _task(row)) for row in read_rows(options.data)]
 
 
 def _task(row: Row) -> ProgrammingTask:

@@ -8,13 +8,13 @@ import json
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 
 from hardwon.errors import UsageError
 from hardwon.sandbox.protocol import FunctionTests, Limits, Sandbox, StdioCase
+from hardwon.suites.choice import choose, need_unique
 from hardwon.suites.protocol import FeedbackKind, SuiteOptions
 from hardwon.suites.read import Row
-from hardwon.task import Evaluator, Problem, Task
+from hardwon.task import Behaviour, Evaluator, Problem, Task
 from hardwon.trial import Source
 
 Tests = FunctionTests | tuple[StdioCase, ...]
@@ -75,7 +75,19 @@ def build(item: ProgrammingTask, feedback: FeedbackKind, sandbox: Sandbox, limit
         grader=evaluator(graded, "grounded"),
         digest=item.digest,
         graded_on="visible" if item.hidden is None else "hidden",
+        behaviour=_behaviour(item, sandbox, limits),
     )
+
+
+def _behaviour(item: ProgrammingTask, sandbox: Sandbox, limits: Limits) -> Behaviour | None:
+    """How samples of the task are compared: on calls that its text shows, or on the inputs of its visible pairs."""
+    from hardwon.evaluators.behaviour import CallBehaviour, OutputBehaviour
+
+    if item.problem.kind == "function":
+        return CallBehaviour(item.problem, sandbox, item.prelude, limits)
+    if isinstance(item.visible, tuple):
+        return OutputBehaviour(tuple(case.stdin for case in item.visible), sandbox, limits)
+    return None
 
 
 def build_all(
@@ -88,12 +100,17 @@ def build_all(
 
     Raises UsageError for an id that is there twice, for one that is asked for and not there, and as `build` does.
     """
-    _need_unique(items)
+    need_unique((row, item.problem.id) for row, item in items)
     if default is None:
         default = "visible" if all(item.visible is not None for _, item in items) else "generated"
     feedback = options.feedback or default
-    chosen = _choose([item for _, item in items], options)
+    chosen = choose([item for _, item in items], lambda item: item.problem.id, options)
     return tuple(build(item, feedback, sandbox, options.limits) for item in chosen)
+
+
+def solutions_of(items: Sequence[tuple[Row, ProgrammingTask]]) -> dict[str, str]:
+    """The reference solutions by task id, of those tasks that have one."""
+    return {item.problem.id: item.solution for _, item in items if item.solution is not None}
 
 
 def flaw_in_tests(source: str, names: Iterable[str]) -> str | None:
@@ -128,33 +145,3 @@ def _plain(tests: Tests | None) -> object:
     if tests is None:
         return None
     return asdict(tests) if isinstance(tests, FunctionTests) else [asdict(case) for case in tests]
-
-
-def _need_unique(items: Sequence[tuple[Row, ProgrammingTask]]) -> None:
-    first: dict[str, Row] = {}
-    for row, item in items:
-        earlier = first.setdefault(item.problem.id, row)
-        if earlier is not row:
-            line = earlier.place.rpartition(":")[2]
-            raise row.wrong(f"the task id {item.problem.id!r} is on line {line} already; give each task its own")
-
-
-def _choose(items: Sequence[ProgrammingTask], options: SuiteOptions) -> Sequence[ProgrammingTask]:
-    if options.limit is not None and options.limit < 1:
-        raise UsageError(f"--limit {options.limit}: want a number from 1")
-    if options.ids is not None:
-        known = [item.problem.id for item in items]
-        if not options.ids:
-            raise UsageError("--ids names no task; give ids with commas between them, or leave it out")
-        for wanted in options.ids:
-            if wanted not in known:
-                raise UsageError(f"--ids {wanted}: no such task; {_hint(wanted, known)}")
-        items = [item for item in items if item.problem.id in options.ids]
-    return items[: options.limit]
-
-
-def _hint(wanted: str, known: Sequence[str]) -> str:
-    near = [name for name in known if name.rpartition("/")[2] == wanted] or get_close_matches(wanted, known, 1)
-    if near:
-        return f"did you mean {near[0]}?"
-    return f"the {len(known)} ids here look like {known[0]}"

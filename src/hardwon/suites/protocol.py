@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from hardwon.sandbox.protocol import Limits, Sandbox
+from hardwon.suites.picking import Picking
 from hardwon.task import Task
 
 FeedbackKind = Literal["visible", "generated", "oracle"]
@@ -20,7 +21,8 @@ class SuiteOptions:
     """Which tasks to load, and what their loop may use.
 
     `data` is a JSON or JSONL file or a .gz of one, `feedback` None means the suite's default, `ids` picks tasks by id,
-    `limit` keeps the first so many of those in file order, `limits` bound each candidate.
+    `picking` further chooses and orders those, `limit` keeps the first so many, `limits` bound each candidate.
+    `checkouts` is a file that maps the repositories of a suite to local folders.
     """
 
     data: Path | None = None
@@ -28,6 +30,8 @@ class SuiteOptions:
     ids: tuple[str, ...] | None = None
     limit: int | None = None
     limits: Limits = field(default_factory=Limits)
+    picking: Picking = field(default_factory=Picking)
+    checkouts: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class Suite:
     `needs_data` tells whether `SuiteOptions.data` must be given. `default_feedback` is what the loop uses when nothing
     is chosen; None if the data decides (`visible` when every task has visible tests of its own, else `generated`).
     `load` reads and checks all of the data before it returns, in file order, and raises UsageError for what is wrong.
+    `solutions` gives known solutions by task id, as far as the data holds any; no task carries its own (law 1).
     """
 
     name: str
@@ -44,3 +49,4 @@ class Suite:
     needs_data: bool
     default_feedback: FeedbackKind | None
     load: Callable[[SuiteOptions, Sandbox], tuple[Task, ...]]
+    solutions: Callable[[SuiteOptions], Mapping[str, str]] = lambda _: {}

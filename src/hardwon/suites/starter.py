@@ -7,7 +7,7 @@ from pathlib import Path
 from hardwon.errors import UsageError
 from hardwon.sandbox.protocol import Sandbox
 from hardwon.suites import jsonl
-from hardwon.suites.programming import build_all
+from hardwon.suites.programming import build_all, solutions_of
 from hardwon.suites.protocol import SuiteOptions
 from hardwon.task import Task
 
@@ -19,3 +19,8 @@ def load(options: SuiteOptions, sandbox: Sandbox) -> tuple[Task, ...]:
     if options.data is not None:
         raise UsageError(f"--data {options.data}: starter brings its own tasks; drop --data, or run the suite jsonl")
     return build_all(jsonl.read_tasks(DATA), options, sandbox)
+
+
+def solutions(options: SuiteOptions) -> dict[str, str]:
+    """The reference solutions by task id."""
+    return solutions_of(jsonl.read_tasks(DATA))

@@ -2,8 +2,7 @@
 
 `assert A == B` becomes::
 
-    try: compare(begin(i), "Eq", left(A), B)
-    except BaseException as e: error(i, e)
+    with begin(i): compare("Eq", left(A), B)
 
 Inside a `try` that has handlers an assertion still raises, as they may be waiting for it; what escapes the whole
 statement is recorded there. A `try` whose body holds `assert False` or `raise AssertionError` states that a call must
@@ -14,36 +13,40 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from .shown import CALL, cut
 
 CAUGHT = "__exception__"
-_METHODS = "begin left compare truth error failed caught expected check_entered Escaped"
+_METHODS = "begin left compare truth failed caught expected check_entered Escaped"
 OUR_NAMES = {f"__{name}__": name for name in _METHODS.split()}
 """The names that rewritten tests use for a recorder's attributes."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Site:
-    """One assertion (or expected exception) of the source: where it is, and whether it was reached.
+    """One assertion (or expected exception) of the source.
 
-    A `refusal` is an assertion that is never to be reached, as `assert False` is.
+    A `refusal` is an assertion that is never to be reached, as `assert False` is; a `constant` one says nothing.
     """
 
-    node: ast.AST
     line: int
     text: str
-    reached: bool = False
-    refusal: bool = False
+    refusal: bool
+    constant: bool
 
 
 class Rewriter:
-    """Rewrites statement lists; `sites` grows with each assertion met. Expressions are not walked, for speed."""
+    """Rewrites statement lists; `sites` grows with each assertion met, and `nodes` with its statement.
+
+    Expressions are not walked, for speed.
+    """
 
     def __init__(self, source: str) -> None:
         self.rows = source.splitlines()
         self.sites: list[Site] = []
+        self.nodes: list[ast.stmt] = []
         self._raising = False
 
     def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
@@ -74,23 +77,22 @@ class Rewriter:
 
     def _assertion(self, node: ast.Assert) -> list[ast.stmt]:
         index, make = self._site(node, self._text(node.test)), _Maker(node)
-        raising = [make.constant(True)] if self._raising else []
-        judged = self._judged(make.call("begin", make.constant(index), *raising), node.test, make)
-        if raising:
+        judged = self._judged(node.test, make)
+        if self._raising:
+            begin = make.do("begin", make.constant(index), make.constant(True))
             message = [node.msg] if node.msg else []
             failed = ast.Raise(make.call("failed", *message), None, **make.at)
-            return [ast.If(ast.UnaryOp(ast.Not(), judged, **make.at), [failed], [], **make.at)]
-        error = make.do("error", make.constant(index), make.name(CAUGHT))
-        handler = ast.ExceptHandler(make.name("BaseException"), CAUGHT, [error], **make.at)
-        return [ast.Try([ast.Expr(judged, **make.at)], [handler], [], [], **make.at)]
+            return [begin, ast.If(ast.UnaryOp(ast.Not(), judged, **make.at), [failed], [], **make.at)]
+        begun = ast.withitem(make.call("begin", make.constant(index)))
+        return [ast.With([begun], [ast.Expr(judged, **make.at)], **make.at)]
 
-    def _judged(self, begin: ast.expr, test: ast.expr, make: _Maker) -> ast.expr:
+    def _judged(self, test: ast.expr, make: _Maker) -> ast.expr:
         if isinstance(test, ast.Compare) and len(test.ops) == 1:
             sign = make.constant(type(test.ops[0]).__name__)
-            return make.call("compare", begin, sign, make.call("left", test.left), test.comparators[0])
+            return make.call("compare", sign, make.call("left", test.left), test.comparators[0])
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            return make.call("truth", begin, make.constant(False), test.operand)
-        return make.call("truth", begin, make.constant(True), test)
+            return make.call("truth", make.constant(False), test.operand)
+        return make.call("truth", make.constant(True), test)
 
     def _attempt(self, node: ast.Try | ast.TryStar) -> list[ast.stmt]:
         if not node.handlers:
@@ -108,15 +110,15 @@ class Rewriter:
         node.finalbody = self.block(node.finalbody)
         made: list[ast.stmt] = [node]
         if not outer:  # else the outer try records what escapes, or its handlers take it
-            taken = ast.ExceptHandler(
-                make.name("__Escaped__"), CAUGHT, [make.do("caught", make.name(CAUGHT))], **make.at
-            )
+            taken = ast.ExceptHandler(_name("__Escaped__"), CAUGHT, [make.do("caught", _name(CAUGHT))], **make.at)
             after: list[ast.stmt] = [make.do("expected", make.constant(index))] if expects else []
             made = [ast.Try(made, [taken], after, [], **make.at)]
         return [make.do("begin", make.constant(index)), *made] if expects else made
 
     def _site(self, node: ast.stmt, text: str) -> int:
-        self.sites.append(Site(node, node.lineno, text, refusal=_is_refusal(node)))
+        constant = isinstance(node, ast.Assert) and isinstance(node.test, ast.Constant)
+        self.sites.append(Site(node.lineno, text, _is_refusal(node), constant))
+        self.nodes.append(node)
         return len(self.sites) - 1
 
     def _text(self, node: ast.expr | ast.Try | ast.TryStar) -> str:
@@ -134,24 +136,22 @@ class _Maker:
     """Makes nodes that stand where the given one stands."""
 
     def __init__(self, node: ast.stmt) -> None:
-        self.at: dict[str, Any] = {
-            "lineno": node.lineno,
-            "col_offset": node.col_offset,
-            "end_lineno": node.end_lineno,
-            "end_col_offset": node.end_col_offset,
-        }
-
-    def name(self, name: str) -> ast.Name:
-        return ast.Name(name, ast.Load(), **self.at)
+        self.at: dict[str, Any] = {"lineno": node.lineno, "col_offset": node.col_offset}
 
     def constant(self, value: Any) -> ast.Constant:
         return ast.Constant(value, **self.at)
 
     def call(self, method: str, *args: ast.expr) -> ast.Call:
-        return ast.Call(self.name(f"__{method}__"), list(args), [], **self.at)
+        return ast.Call(_name(f"__{method}__"), list(args), [], **self.at)
 
     def do(self, method: str, *args: ast.expr) -> ast.Expr:
         return ast.Expr(self.call(method, *args), **self.at)
+
+
+@cache
+def _name(name: str) -> ast.Name:
+    """The reading of a name; one node for all places, as no error is ever reported for it."""
+    return ast.Name(name, ast.Load(), lineno=1, col_offset=0)
 
 
 def _is_refusal(statement: ast.stmt) -> bool:
@@ -169,6 +169,13 @@ def rewrite(tree: ast.Module, source: str) -> list[Site]:
     rewriter = Rewriter(source)
     tree.body = rewriter.block(tree.body)
     return rewriter.sites
+
+
+def statements_of_sites(source: str) -> list[ast.stmt]:
+    """The statement behind each site, in the order of their numbers."""
+    rewriter = Rewriter(source)
+    rewriter.block(ast.parse(source).body)
+    return rewriter.nodes
 
 
 def tainted_names(source: str, seeds: set[str]) -> set[str]:

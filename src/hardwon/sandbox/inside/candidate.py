@@ -14,7 +14,7 @@ from types import CoroutineType, ModuleType, TracebackType
 from typing import Any
 
 from . import wire
-from .channel import Closed, Line
+from .line import Closed, Line
 from .shown import shown_line
 
 FILE = "<program>"

@@ -2,65 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import json.scanner
 import math
-import os
 import select
 import socket
-import struct
 import time
-from collections.abc import Callable
 from typing import Any
 
-from .wire import CannotCross, Violation
+from .line import HEAD, MAX_MESSAGE, Closed, framed, scan
+from .wire import Violation
 
-MAX_MESSAGE = 8 * 1024 * 1024
-
-_HEAD = struct.Struct(">I")
 _USUAL = 8192
-_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-_scan: Callable[[str, int], tuple[Any, int]] = json.scanner.make_scanner(json.JSONDecoder())  # type: ignore[arg-type]
-
-
-class Closed(Exception):
-    """The other side is gone."""
-
-
-class Line:
-    """Messages over a bare descriptor, blocking: the candidate's end, which touches little memory after the fork."""
-
-    def __init__(self, fd: int) -> None:
-        self.fd = fd
-        self._ahead = b""
-
-    def send(self, message: Any) -> None:
-        """Sends one message. Raises CannotCross (too large), OSError."""
-        data = _framed(message)
-        while data:
-            data = data[os.write(self.fd, data) :]
-
-    def receive(self) -> Any:
-        """The next message. Raises Closed, OSError."""
-        head = self._exactly(_HEAD.size)
-        return json.loads(self._exactly(_HEAD.unpack(head)[0]))
-
-    def _exactly(self, count: int) -> bytes:
-        ahead = self._ahead
-        while len(ahead) < count:
-            piece = os.read(self.fd, max(count - len(ahead), _USUAL))
-            if not piece:
-                raise Closed
-            ahead = ahead + piece if ahead else piece
-        self._ahead = ahead[count:]
-        return ahead[:count]
-
-
-def _framed(message: Any) -> bytes:
-    body = _encode(message).encode()
-    if len(body) > MAX_MESSAGE:
-        raise CannotCross(f"a value larger than {MAX_MESSAGE >> 20} MiB")
-    return _HEAD.pack(len(body)) + body
 
 
 class Channel:
@@ -73,7 +24,7 @@ class Channel:
 
     def send(self, message: Any, deadline: float = math.inf) -> None:
         """Sends one message. Raises CannotCross (too large), Closed, TimeoutError (deadline: `time.monotonic`)."""
-        rest: bytes | memoryview = _framed(message)
+        rest: bytes | memoryview = framed(message)
         while rest:
             try:
                 sent = self.sock.send(rest, socket.MSG_DONTWAIT)
@@ -87,18 +38,18 @@ class Channel:
     def receive(self, deadline: float = math.inf) -> Any:
         """The next message, bounded in size. Raises Closed, Violation, TimeoutError."""
         ahead = self._ahead
-        while len(ahead) < _HEAD.size:
+        while len(ahead) < HEAD:
             self._read(_USUAL, deadline)
-        total = _HEAD.size + _HEAD.unpack_from(ahead)[0]
-        if total > MAX_MESSAGE + _HEAD.size:
+        total = HEAD + int.from_bytes(ahead[:HEAD], "big")
+        if total > MAX_MESSAGE + HEAD:
             raise Violation("a message over the size limit")
         while len(ahead) < total:
             self._read(max(total - len(ahead), _USUAL), deadline)
-        body = bytes(ahead[_HEAD.size : total])
+        body = bytes(ahead[HEAD:total])
         del ahead[:total]
         try:
             text = body.decode()
-            message, end = _scan(text, 0)
+            message, end = scan(text, 0)
         except (ValueError, RecursionError, StopIteration):
             raise Violation("a message that is not JSON, or nested too deep") from None
         if end != len(text):
@@ -107,7 +58,7 @@ class Channel:
 
     def send_with_descriptor(self, message: Any, fd: int) -> None:
         """Sends a first message together with a descriptor. Raises CannotCross, Closed."""
-        data = _framed(message)
+        data = framed(message)
         try:
             sent = socket.send_fds(self.sock, [data], [fd])
             self.sock.sendall(memoryview(data)[sent:])

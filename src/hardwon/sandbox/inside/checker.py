@@ -9,13 +9,14 @@ import signal
 import socket
 import sys
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from . import asserts
-from .channel import Channel, Closed
+from .channel import Channel
+from .line import Closed
 from .plain import is_plain
 from .record import TEST_FILES, Recorder
 from .remote import MOST_GONE, Gone, Remote, Stop, as_function
@@ -41,7 +42,8 @@ def main(fds: list[int]) -> None:
             job, candidate = host.receive_with_descriptor()
             if last is not None:  # its candidate is gone by now; hung up on before, it would wake to end by itself
                 last.close()
-            sys.modules["random"].seed()
+            if "random" in job["source"] or "random" in job["prelude"]:
+                sys.modules["random"].seed()
             jobs += 1
             last = Remote(host, socket.socket(fileno=candidate), job)
             report, clean = check_program(last, job)
@@ -61,8 +63,7 @@ def check_program(remote: Remote, job: dict[str, Any]) -> tuple[dict[str, Any], 
     """
     remote.send_program()  # the program loads while the tests are made ready
     prepared = _prepare(job["source"], job["prelude"])
-    sites = [replace(site) for site in prepared.sites]
-    recorder = Recorder(remote, sites, job["source"], prepared.seeds | {"candidate", remote.entry})
+    recorder = Recorder(remote, prepared.sites, job["source"], prepared.seeds | {"candidate", remote.entry})
     ended = False
     try:
         broken = remote.loaded()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import sys
 from typing import Any
@@ -24,7 +25,8 @@ def main(config_text: str) -> None:
         if config["landlock"]:
             confine.landlock(*config["landlock"])
         limits = confine.resource_limits(config["limits"], config["processes"], memory=not config["cgroups"])
-        confine.set_limits(limits)
+        for which, both in limits:
+            resource.setrlimit(which, both)
         confine.no_new_privileges()
         confine.drop_capabilities()
         if config["seccomp"]:

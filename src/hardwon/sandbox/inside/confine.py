@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import resource
 import stat
 import struct
@@ -27,7 +26,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 # For calls after the fork: without errno and the release of the lock they touch a fifth of the memory pages, each of
 # which would have to be copied.
 _quick = ctypes.PyDLL(None)
-_capset = _quick.capset
+_capset, _unshare, _setns = _quick.capset, _quick.unshare, _quick.setns
 
 
 def _check(result: int, what: str) -> int:
@@ -38,11 +37,13 @@ def _check(result: int, what: str) -> int:
 
 
 def unshare(flags: int) -> None:
-    _check(libc.unshare(flags), "unshare")
+    if _unshare(flags):
+        _check(libc.unshare(flags), "unshare")  # says why
 
 
 def enter_namespace(fd: int, flags: int) -> None:
-    _check(libc.setns(fd, flags), "setns")
+    if _setns(fd, flags):
+        _check(libc.setns(fd, flags), "setns")
 
 
 def fresh_tmpfs(path: str, size_mib: int, files: int) -> None:
@@ -78,8 +79,10 @@ def drop_capabilities() -> None:
         raise OSError("capabilities could not be dropped")
 
 
-def resource_limits(limits: Mapping[str, Any], processes: int | None, memory: bool = True) -> list[tuple[int, int]]:
-    """The limits of one child from the fields of `Limits`, for `set_limits`; `processes` None leaves their number."""
+def resource_limits(
+    limits: Mapping[str, Any], processes: int | None, memory: bool = True
+) -> list[tuple[int, tuple[int, int]]]:
+    """One child's limits from the fields of `Limits`, as `setrlimit` takes them; `processes` None sets none."""
     mib = 1 << 20
     wanted = {
         resource.RLIMIT_CPU: int(limits["total_seconds"]) + 2,
@@ -96,13 +99,9 @@ def resource_limits(limits: Mapping[str, Any], processes: int | None, memory: bo
     found = []
     for which, value in wanted.items():
         hard = resource.getrlimit(which)[1]
-        found.append((which, value if hard == resource.RLIM_INFINITY else min(value, hard)))
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        found.append((which, (value, value)))
     return found
-
-
-def set_limits(wanted: list[tuple[int, int]]) -> None:
-    for which, value in wanted:
-        resource.setrlimit(which, (value, value))
 
 
 # System calls that no candidate needs: other namespaces and mounts, other processes' memory, kernel services that widen
@@ -127,7 +126,7 @@ _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
 def seccomp_supported() -> bool:
-    return platform.machine() in _DENIED
+    return os.uname().machine in _DENIED
 
 
 def seccomp_program(own_pid: int | None = None, sockets: bool = False, server: bool = False) -> bytes:
@@ -138,7 +137,7 @@ def seccomp_program(own_pid: int | None = None, sockets: bool = False, server: b
     PID namespace: its children inherit the filter, but all these need a capability that they have not, and without the
     user namespace that stays denied they can not come by one.
     """
-    machine = platform.machine()
+    machine = os.uname().machine
     allow, refuse, missing = 0x7FFF0000, 0x00050000 | _EPERM, 0x00050000 | _ENOSYS
     load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
     code: list[tuple[int, int, int, int]] = [(load, 0, 0, 4), (equal, 1, 0, _AUDIT[machine]), (give, 0, 0, refuse)]

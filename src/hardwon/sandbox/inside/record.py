@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import operator
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import wire
-from .asserts import Site, mentions, tainted_names
+from .asserts import Site, mentions, statements_of_sites, tainted_names
 from .remote import Gone, Remote, Stop
 from .shown import cut, show
 
@@ -30,12 +30,21 @@ class Failed(AssertionError):
 
 
 class _Frame:
-    __slots__ = ("calls", "index", "left", "raised", "raising", "start")
+    """One assertion under way; as a context, it takes the exceptions of the assertion for its check."""
 
-    def __init__(self, index: int, raising: bool, remote: Remote) -> None:
-        self.index, self.raising, self.calls, self.raised = index, raising, remote.calls, remote.raised
-        self.left = remote.calls
+    __slots__ = ("calls", "index", "left", "raised", "raising", "recorder", "start")
+
+    def __init__(self, recorder: Recorder, index: int, raising: bool) -> None:
+        remote = recorder.remote
+        self.recorder, self.index, self.raising, self.raised = recorder, index, raising, remote.raised
+        self.calls = self.left = remote.calls
         self.start = time.monotonic()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        return error is not None and self.recorder.error(self.index, error)
 
 
 def _raised_in(error: BaseException) -> str:
@@ -75,8 +84,9 @@ class Recorder:
     Failed = Failed
     Escaped = (Failed, Gone)
 
-    def __init__(self, remote: Remote, sites: list[Site], source: str, seeds: set[str]) -> None:
+    def __init__(self, remote: Remote, sites: Sequence[Site], source: str, seeds: set[str]) -> None:
         self.remote, self.sites, self.source, self.seeds = remote, sites, source, seeds
+        self.reached: set[int] = set()
         self.check_ran = False
         self._frames: list[_Frame] = []
         self._pending: list[dict[str, Any]] = []
@@ -84,6 +94,7 @@ class Recorder:
         self._count = 0
         self._beyond: dict[str, int] = {"pass": 0, "fail": 0, "no_evidence": 0}
         self._first_beyond: dict[str, Any] | None = None
+        self._nodes: list[ast.stmt] = []
         self._tainted: set[str] | None = None
         self._held: dict[str, Any] = {}
 
@@ -93,9 +104,9 @@ class Recorder:
         self.check_ran = True
 
     def begin(self, index: int, raising: bool = False) -> _Frame:
-        self.sites[index].reached = True
+        self.reached.add(index)
         self.remote.spent = 0.0
-        frame = _Frame(index, raising, self.remote)
+        frame = _Frame(self, index, raising)
         self._frames.append(frame)
         return frame
 
@@ -103,7 +114,8 @@ class Recorder:
         self._frames[-1].left = self.remote.calls
         return value
 
-    def compare(self, frame: _Frame, name: str, a: Any, b: Any) -> bool:
+    def compare(self, name: str, a: Any, b: Any) -> bool:
+        frame = self._frames[-1]
         compare, sign, mirrored = _COMPARISONS[name]
         ok = bool(compare(a, b))
         self._end(frame.index)
@@ -113,19 +125,21 @@ class Recorder:
             self._judged(frame, ok, sign + show(b), show(a))
         return ok
 
-    def truth(self, frame: _Frame, wanted: bool, value: Any) -> bool:
+    def truth(self, wanted: bool, value: Any) -> bool:
+        frame = self._frames[-1]
         ok = bool(value) is wanted
         self._end(frame.index)
         self._judged(frame, ok, "a true value" if wanted else "a false value", show(value))
         return ok
 
-    def error(self, index: int, error: BaseException) -> None:
-        """An exception while an assertion was evaluated."""
+    def error(self, index: int, error: BaseException) -> bool:
+        """An exception while an assertion was evaluated; whether it ends here."""
         frame = self._end(index)
         if isinstance(error, Stop):
-            self.sites[index].reached = False
-            raise error
+            self.reached.discard(index)
+            return False
         self._add(self._check(frame, self._blame(error), error=self._error_text(error)))
+        return True
 
     def failed(self, message: object = None) -> AssertionError:
         failure = Failed(*(() if message is None else (message,)))
@@ -162,8 +176,8 @@ class Recorder:
 
     def not_reached(self, after_line: int) -> None:
         """Marks the assertions after a line that were never run, when the tests had to stop there."""
-        for site in self.sites:
-            if not (site.reached or site.refusal) and site.line > after_line:
+        for index, site in enumerate(self.sites):
+            if not (index in self.reached or site.refusal) and site.line > after_line:
                 self._add(self._named("fail", site.text, error="not run: the tests stopped before"))
 
     def close(self) -> dict[str, Any]:
@@ -206,12 +220,12 @@ class Recorder:
     def _depends(self, frame: _Frame) -> bool:
         if self.remote.calls > frame.calls:
             return True
-        site = self.sites[frame.index].node
-        if not self.remote.calls or (isinstance(site, ast.Assert) and isinstance(site.test, ast.Constant)):
+        if not self.remote.calls or self.sites[frame.index].constant:
             return False
         if self._tainted is None:
+            self._nodes = statements_of_sites(self.source)
             self._tainted = tainted_names(self.source, self.seeds)
-        return mentions(site, self._tainted)
+        return mentions(self._nodes[frame.index], self._tainted)
 
     def _blame(self, error: BaseException) -> str:
         """Whose fault an exception is: `fail` is the candidate's, `no_evidence` the tests' own."""
@@ -246,14 +260,15 @@ class Recorder:
         observed: str | None = None,
         error: str | None = None,
     ) -> dict[str, Any]:
-        return self._named(
-            status,
-            self.sites[frame.index].text,
-            expected=expected,
-            observed=observed,
-            error=error and cut(error, _ERROR),
-            seconds=round(time.monotonic() - frame.start, 6),
-        )
+        return {
+            "name": f"test {self._count + 1}",
+            "status": status,
+            "call": self.sites[frame.index].text or None,
+            "expected": expected,
+            "observed": observed,
+            "error": error and cut(error, _ERROR),
+            "seconds": round(time.monotonic() - frame.start, 6),
+        }
 
     def _add(self, check: dict[str, Any]) -> None:
         numbered = check["name"].startswith("test ")

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from . import wire
-from .channel import Channel, Closed
+from .channel import Channel
+from .line import Closed
 from .shown import shown_line
 from .standins import CandidateError, describe, standin_maker
 

@@ -9,19 +9,23 @@ The host sends `{"op": "spawn", "role", "limits"}` with descriptors, and `{"op":
 
 from __future__ import annotations
 
+import _socket
 import builtins
 import gc
 import importlib
 import json
 import os
+import resource
 import select
 import signal
-import socket
 import sys
 from _sitebuiltins import Quitter
+from collections.abc import Callable
 from typing import Any
 
 from . import candidate, confine
+from .pages import code_on_large_pages
+from .rehearsal import rehearse
 
 _PRELOADED = (
     "abc bisect collections collections.abc copy enum functools heapq itertools json math operator re string typing"
@@ -31,24 +35,31 @@ busy after each fork (`threading`, `random`) is imported where it is wanted."""
 
 _FOR_CHECKERS = "ast datetime decimal fractions random statistics"
 
-_DATAGRAM = 64 * 1024
+_DATAGRAM = 4096
+_DESCRIPTORS = _socket.CMSG_SPACE(8 * 4)
+_KILL = b'{"op":"kill"}'
 _NO_CHILD_SETUP = 97
 """Exit status of a child that could not be confined, and so ran nothing."""
+
+_Step = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Zygote:
     """State of the fork server: its control socket, and what each child needs."""
 
     def __init__(self, control: int, config: dict[str, Any]) -> None:
-        self.control = socket.socket(fileno=control)
+        self.control = _socket.socket(fileno=control)
         self.config = config
         self.namespaces: bool = config["namespaces"]
-        self.child: int | None = None
+        self.tmp: str = config["tmp"]
         self.own = os.pidfd_open(os.getpid())
         self.children_list = -1
         self.extra_processes = config["processes_in_use"]
         self.null = os.open("/dev/null", os.O_RDWR)
-        self.limits: tuple[dict[str, Any] | None, list[tuple[int, int]]] = (None, [])
+        self.asked: tuple[bytes, list[int]] = b"", []
+        self.role = ""
+        self.kept: list[int] = []
+        self.steps: list[_Step] = []
 
     def confine_self(self) -> None:
         """Sets up what all children share.
@@ -72,96 +83,111 @@ class Zygote:
                 confine.landlock(*self.config["landlock"])
         confine.hide_memory()
         confine.no_new_privileges()
-        os.chdir(self.config["tmp"])
+        os.chdir(self.tmp)
         if self.config["seccomp"] and self.namespaces:
             confine.install_seccomp(confine.seccomp_program(server=True))
 
     def serve(self) -> None:
-        poll = select.poll()
-        poll.register(self.control, select.POLLIN)
-        watched = -1
-        while True:
-            for fd, _ in poll.poll():
-                if fd == watched:
-                    poll.unregister(watched)
-                    os.close(watched)
-                    watched = -1
-                    self.bury()
-                elif fd == self.control.fileno():
-                    data, fds, _, _ = socket.recv_fds(self.control, _DATAGRAM, 8)
-                    if not data:
-                        self.kill()
-                        return
-                    message = json.loads(data)
-                    if message["op"] == "spawn":
-                        watched = self.spawn(message, fds)
-                        poll.register(watched, select.POLLIN)
-                    else:
-                        self.kill()
+        """Children, one after the other, until the host hangs up.
 
-    def spawn(self, message: dict[str, Any], fds: list[int]) -> int:
-        """Forks the child and returns a descriptor that is readable once it has ended."""
-        limits = message["limits"]
-        if limits != self.limits[0]:
-            processes = None if self.extra_processes is None else self.extra_processes + limits["processes"]
-            self.limits = limits, confine.resource_limits(limits, processes)
+        As little as can be is done here between forks: each memory page that is written to has to be copied, as the
+        child still shares it. Hence no JSON for what is said each time, nor `socket.recv_fds`.
+        """
+        poll, control = select.poll(), self.control.fileno()
+        poll.register(control, select.POLLIN)
+        listening = True
+        while listening:
+            message, fds = self.receive()
+            if not message:
+                return
+            if message == _KILL:
+                continue  # the child had ended by itself
+            child = self.spawn(message, fds)
+            ended = os.pidfd_open(child)
+            poll.register(ended, select.POLLIN)
+            ready = poll.poll()
+            if ready[0][0] == control or len(ready) > 1:
+                listening = bool(self.receive()[0])
+                self.kill(child)
+            poll.unregister(ended)
+            os.close(ended)
+            self.bury(child, listening)
+
+    def receive(self) -> tuple[bytes, list[int]]:
+        """A message of the host and its descriptors; an empty one when it has hung up."""
+        data, extra, _, _ = self.control.recvmsg(_DATAGRAM, _DESCRIPTORS)
+        fds = []
+        for _, _, packed in extra:
+            for at in range(0, len(packed), 4):
+                fds.append(int.from_bytes(packed[at : at + 4], sys.byteorder))
+        return data, fds
+
+    def spawn(self, message: bytes, fds: list[int]) -> int:
+        """Forks the child; its process id."""
+        if (message, fds) != self.asked:
+            order = json.loads(message)
+            self.role, self.kept = order["role"], fds[:1] if order["role"] == "program" else fds
+            self.steps = self.confinement(order["limits"], fds)
+            self.asked = message, fds
         if self.namespaces:
             confine.unshare(confine.NEW_PID)
         pid = os.fork()
         if pid == 0:
-            self.become_child(message["role"], fds)
+            self.become_child()
         if self.namespaces:
             confine.enter_namespace(self.own, confine.NEW_PID)
         for fd in fds:
             os.close(fd)
-        self.child = pid
-        return os.pidfd_open(pid)
+        return pid
 
-    def become_child(self, role: str, fds: list[int]) -> None:
+    def confinement(self, limits: dict[str, Any], fds: list[int]) -> list[_Step]:
+        """The calls by which a child confines itself, made ready before the fork; most children share one set."""
+        processes = None if self.extra_processes is None else self.extra_processes + limits["processes"]
+        # a group of its own, or its signals to "my group" would reach this server even out of a namespace
+        steps: list[_Step] = [(os.setpgid, (0, 0)) if self.namespaces else (os.setsid, ())]
+        steps += [(resource.setrlimit, each) for each in confine.resource_limits(limits, processes)]
+        steps += [(confine.drop_capabilities, ())]
+        if self.config["seccomp"] and not self.namespaces:
+            steps += [(lambda: confine.install_seccomp(confine.seccomp_program(os.getpid())), ())]
+        streams = fds[1:] if self.role == "program" else [self.null] * 3
+        steps += [(os.dup2, (fd, target)) for target, fd in enumerate(streams)]
+        low = 3
+        for fd in sorted(self.kept):
+            steps += [(os.closerange, (low, fd))]
+            low = fd + 1
+        return [*steps, (os.closerange, (low, 4096))]
+
+    def become_child(self) -> None:
         """Confines this fork and hands it over to its role; never returns."""
         try:
-            # a group of its own, or its signals to "my group" would reach this server even out of a namespace
-            if self.namespaces:
-                os.setpgid(0, 0)
-            else:
-                os.setsid()
-            streams = fds[1:] if role == "program" else [self.null] * 3
-            kept = fds[:1] if role == "program" else fds
-            confine.set_limits(self.limits[1])
-            confine.drop_capabilities()
-            if self.config["seccomp"] and not self.namespaces:
-                confine.install_seccomp(confine.seccomp_program(os.getpid()))
-            for target, fd in enumerate(streams):
-                os.dup2(fd, target)
-            close_all_but(kept)
+            for call, arguments in self.steps:
+                call(*arguments)
         except BaseException as error:
             print(f"a child could not be confined: {error}", file=sys.stderr, flush=True)
             os._exit(_NO_CHILD_SETUP)
-        if role == "checker":
+        if self.role == "checker":
             from . import checker  # loaded before the fork, and in the checkers' server alone
 
-            checker.main(kept)
+            checker.main(self.kept)
         else:
-            candidate.main(role, kept)
+            candidate.main(self.role, self.kept)
 
-    def kill(self) -> None:
-        if self.child is not None:
-            try:
-                os.kill(self.child, signal.SIGKILL)
-                if not self.namespaces:
-                    os.killpg(self.child, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+    def kill(self, child: int) -> None:
+        try:
+            os.kill(child, signal.SIGKILL)
+            if not self.namespaces:
+                os.killpg(child, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
-    def bury(self) -> None:
+    def bury(self, child: int, tell: bool) -> None:
         """Reaps the child and what it left, cleans up, and tells the host."""
-        assert self.child is not None
-        _, status = os.waitpid(self.child, 0)  # the end of a namespace's first process waits for all others in it
+        _, status = os.waitpid(child, 0)  # the end of a namespace's first process waits for all others in it
         if not self.namespaces:
             self.end_orphans()
-        self.child = None
-        self.clean()
-        self.control.send(json.dumps({"exit": status}).encode())
+        if tell:
+            self.clean()
+            self.control.send(b'{"exit":%d}' % status)
 
     def end_orphans(self) -> None:
         """Kills whatever the child started, until nothing is left of it (orphans become ours, see `adopt_orphans`)."""
@@ -177,9 +203,7 @@ class Zygote:
 
     def clean(self) -> None:
         """Empties the private /tmp, so that nothing passes from one candidate to the next."""
-        with os.scandir(self.config["tmp"]) as entries:
-            used = next(entries, None) is not None
-        if not used:
+        if not os.listdir(self.tmp):  # noqa: PTH208 (between forks a Path would cost more than it says)
             return
         if self.namespaces:
             os.chdir("/")
@@ -189,20 +213,11 @@ class Zygote:
             import shutil
             from pathlib import Path
 
-            for entry in list(Path(self.config["tmp"]).iterdir()):
+            for entry in list(Path(self.tmp).iterdir()):
                 if entry.is_dir() and not entry.is_symlink():
                     shutil.rmtree(entry)
                 else:
                     entry.unlink()
-
-
-def close_all_but(kept: list[int]) -> None:
-    """Closes every descriptor above 2 that is not in `kept`."""
-    low = 3
-    for fd in sorted(kept):
-        os.closerange(low, fd)
-        low = fd + 1
-    os.closerange(low, 4096)
 
 
 def main(control: int, config_text: str) -> None:
@@ -228,7 +243,8 @@ def main(control: int, config_text: str) -> None:
         __import__(name)
     for name in ("exit", "quit"):  # these come from the `site` module, which is not loaded here
         setattr(builtins, name, Quitter(name, "Ctrl-D (i.e. EOF)"))
-    exec(compile("pass", "<warm>", "exec"))  # the first use of `compile` makes the syntax tree's types: milliseconds
+    rehearse()
+    code_on_large_pages()
     zygote = Zygote(control, config)
     zygote.confine_self()
     try:

@@ -1,0 +1,65 @@
+"""The history of an episode as messages that fit a context window, and as a transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hardwon.evaluators.verdict import cut
+from hardwon.models.protocol import Message
+from hardwon.prompts import render
+from hardwon.trial import Step, Trajectory
+
+_BYTES_A_TOKEN = 3
+"""On the safe side: English text has about four."""
+_TRANSCRIPT = 5000
+_TRANSCRIPT_OBSERVATION = 500
+
+
+def spoken(step: Step) -> tuple[str, str]:
+    """A step of the acting agent as its two messages."""
+    return said(step), f"Observation: {step.observation}"
+
+
+def conversation(
+    opening: Sequence[Message],
+    steps: Sequence[Step],
+    context: int,
+    turn: Callable[[Step], tuple[str, str]] = spoken,
+) -> tuple[Message, ...]:
+    """The opening (task and lessons, always whole) and the last steps that fit into about `context` tokens.
+
+    At least the last step stays. Where earlier ones are left out the opening's last message says how many. `turn` puts
+    a step into the model's words and the world's.
+    """
+    room = context * _BYTES_A_TOKEN - sum(_size(message) for message in opening)
+    kept: list[Message] = []
+    left_out = 0
+    for place in range(len(steps) - 1, -1, -1):
+        told, heard = turn(steps[place])
+        pair = [Message("assistant", told), Message("user", heard)]
+        room -= sum(map(_size, pair))
+        if room < 0 and kept:
+            left_out = place + 1
+            break
+        kept = pair + kept
+    if left_out:
+        note = render("actors/react_note", note="left out", count=left_out)
+        opening = [*opening[:-1], Message(opening[-1].role, f"{opening[-1].content}\n\n{note}")]
+    return (*opening, *kept)
+
+
+def said(step: Step) -> str:
+    """A step as the model would have written it."""
+    if not step.action:
+        return step.thought or "Thought:"
+    return f"Thought: {step.thought}\nAction: {step.action}" if step.thought else f"Action: {step.action}"
+
+
+def transcript(trajectory: Trajectory) -> str:
+    """An attempt for a reader: the steps of an episode, or else the reply; cut in the middle where it is long."""
+    told = [f"{said(step)}\nObservation: {cut(step.observation, _TRANSCRIPT_OBSERVATION)}" for step in trajectory.steps]
+    return cut("\n".join(told) if told else trajectory.reply.strip(), _TRANSCRIPT)
+
+
+def _size(message: Message) -> int:
+    return len(message.content.encode())

@@ -1,0 +1,97 @@
+"""TextWorld (Côté et al. 2018): text games made from a seed, which know themselves when their goal is reached."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import unicodedata
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hardwon.environments.process import ProcessWorld, WorldLimits
+from hardwon.environments.protocol import Observation
+
+TOOLS = """\
+look: describe the room again
+inventory: list what you carry
+go north, go south, go east, go west: walk through an exit
+open X, close X: a door or a container
+unlock X with Y, lock X with Y: with the key that fits
+take X, take X from Y: pick a thing up, from a container or a supporter
+drop X, put X on Y, insert X into Y: lay a thing down
+examine X: look at a thing closely
+eat X: some food"""
+
+_OUTSIDE = {
+    "save", "restore", "script", "unscript", "transcript", "recording", "replay", "restart", "quit", "q", "undo",
+    "verify", "notify", "version",
+}  # fmt: skip
+"""Commands to the interpreter, not to the world: they would write files, or undo what happened."""
+_STATUS_LINE = re.compile(r"\n>[ \t]*(?:-= [^\n]*)?\s*$")
+_MENU = re.compile(r"\s*Would you like to RESTART, RESTORE.*\Z", re.DOTALL)
+_GAP = re.compile(r"\n\s*\n")
+_ONE_ACTION = re.compile(r"[.;\n]|,?\s+then\s+", re.IGNORECASE)
+
+
+def textworld_game(game: Path, steps: int) -> ProcessWorld:
+    """The world of a game that was made (its .json); the playable file is compiled beside it when first needed."""
+    return ProcessWorld(f"{__name__}:Game", {"game": str(game.absolute())}, WorldLimits(steps=steps))
+
+
+class Game:
+    """Plays one game; runs in a process of its own. Needs the extra `games`."""
+
+    def __init__(self, game: str) -> None:
+        import textworld
+
+        infos = textworld.EnvInfos(
+            admissible_commands=True, won=True, lost=True, score=True, max_score=True, objective=True
+        )
+        self._game = textworld.start(_compiled(Path(game)), infos)
+        self._last = Observation("")
+
+    def reset(self, seed: int) -> Observation:
+        """The room the game begins in; a game is the same for every seed, since it was made from its own."""
+        state = self._game.reset()
+        # The banner goes, and so does the objective: that is the task.
+        self._last = _seen(state, state.feedback.partition(state.objective)[2])
+        return self._last
+
+    def step(self, action: str) -> Observation:
+        """One action; of several in one line the first is done."""
+        plain = unicodedata.normalize("NFKD", action).encode("ascii", "ignore").decode().replace("\0", " ")
+        command = _ONE_ACTION.split(plain.strip(), maxsplit=1)[0].strip()
+        verb = command.partition(" ")[0].lower()
+        if not command or verb in _OUTSIDE or verb.startswith("tw-"):
+            return replace(self._last, text="That is no action of this world.")
+        state, _, _ = self._game.step(command)
+        self._last = _seen(state, state.feedback)
+        return self._last
+
+
+def _seen(state: Any, text: str) -> Observation:
+    score = min(max((state.score or 0) / (state.max_score or 1), 0.0), 1.0)
+    return Observation(
+        text=_GAP.sub("\n\n", _MENU.sub("", _STATUS_LINE.sub("", text)).strip()),
+        reward=score,
+        done=bool(state.won or state.lost),
+        won=bool(state.won) and score == 1.0,  # the first alone is read from the text
+        valid_actions=tuple(state.admissible_commands),
+    )
+
+
+def _compiled(game: Path) -> str:
+    """The playable file of a game, made if it is not there; two that make it at once do not disturb each other."""
+    playable = game.with_suffix(".z8")
+    if not playable.is_file():
+        from textworld.generator import Game as Made
+        from textworld.generator.inform7 import compile_inform7_game, generate_inform7_source
+
+        here = Path.cwd() / playable.name
+        compile_inform7_game(generate_inform7_source(Made.load(str(game))), str(here))
+        beside = game.with_name(f".{playable.name}.{os.getpid()}")
+        shutil.copyfile(here, beside)
+        beside.replace(playable)
+    return str(playable)

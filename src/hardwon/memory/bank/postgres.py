@@ -1,0 +1,80 @@
+"""The bank in a PostgreSQL database, for several machines (`pip install hardwon[postgres]`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from hardwon.errors import UsageError
+from hardwon.memory.bank.sql import SqlBank
+from hardwon.memory.bank.store import BankError
+
+_WRITER = 0x68617264
+"""The advisory lock that one writer holds at a time, so that revisions are numbered in the order they are committed."""
+
+
+class PostgresBank(SqlBank):
+    """The bank in the schema `hardwon` of a database. Raises UsageError, BankError."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            import psycopg
+        except ImportError as error:
+            raise UsageError(f"a bank on PostgreSQL needs psycopg ({error}): pip install hardwon[postgres]") from error
+        self.name = re.sub(r"//([^:/@]*):[^@]*@", r"//\1@", url)
+        self._types = {"real": "DOUBLE PRECISION", "blob": "BYTEA"}
+        self._error = psycopg.Error
+        try:
+            self._db = psycopg.connect(url, autocommit=True, connect_timeout=10)
+        except psycopg.Error as error:
+            raise BankError(f"{self.name}: no connection ({_line(error)}); see that the server runs") from error
+        try:
+            self._all("CREATE SCHEMA IF NOT EXISTS hardwon")
+            self._all("SET search_path TO hardwon")
+            self._open()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def close(self) -> None:
+        self._db.close()
+
+    def _all(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._errors():
+            cursor = self._db.execute(_marked(sql), values)
+            return cursor.fetchall() if cursor.description else []
+
+    def _each(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        with self._errors(), self._db.transaction(), self._db.cursor(name="scan") as cursor:
+            cursor.execute(_marked(sql), values)
+            yield from cursor
+
+    def _many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        with self._errors(), self._db.cursor() as cursor:
+            cursor.executemany(_marked(sql), list(rows))
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._errors(), self._db.transaction():
+            self._db.execute("SELECT pg_advisory_xact_lock(%s)", (_WRITER,))
+            yield
+
+    def _has_tables(self) -> bool:
+        return bool(self._all("SELECT 1 FROM pg_tables WHERE schemaname = 'hardwon' AND tablename = 'bank'"))
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except self._error as error:
+            raise BankError(f"{self.name}: {_line(error)}; nothing admitted is lost: see to the server") from error
+
+
+def _marked(sql: str) -> str:
+    return sql.replace("?", "%s")
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,240 @@
+"""The reasoning bank of a run: what each task recalls from it, what it teaches, and its admission, each exactly once.
+
+A run reads a snapshot that is frozen when it begins. In streaming mode a task also reads what the tasks before it in
+the run's order have taught in the same arm and seed, and waits for them. Neither depends on the timing of workers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from hardwon import prompts
+from hardwon.budget import BudgetExhausted
+from hardwon.errors import UsageError
+from hardwon.evaluators.model_judge import Judgement, ModelJudge, Opinion
+from hardwon.memory.bank.advice import block, withheld
+from hardwon.memory.bank.embedding import Embedder
+from hardwon.memory.bank.induction import MOST_TOKENS, Induced, induce, label_of
+from hardwon.memory.bank.item import Item, Label, Labeller, Provenance, Scope, problem_digest
+from hardwon.memory.bank.retrieval import Index, Limits, Query
+from hardwon.memory.bank.store import Bank, Episode, Use
+from hardwon.record import Payload, Record
+from hardwon.runs.journal import Journal, Key
+from hardwon.session import Session
+from hardwon.task import Task
+from hardwon.trial import Submission
+
+_LABELS: dict[Opinion, tuple[Label, Labeller]] = {
+    "yes": ("success", "judge"),
+    "no": ("failure", "judge"),
+    "unsure": ("unknown", "judge"),
+}
+RUN = Key("", "", 0)
+"""Whose events those of the run as a whole are."""
+
+
+@dataclass(frozen=True, slots=True)
+class BankSettings:
+    """How a run uses its bank: at most `limits.most` items a task where `recall`, each withheld with chance `withhold`.
+
+    `learn` admits what tasks teach; with `stream` later tasks of the same arm and seed have it at once, else the next
+    run. `suites` limits what is recalled to these. `arms` names the arms that have the bank (None: every one). With
+    `shuffle` each seed works the tasks in an order of its own. With `judge` a task that nothing verified gets its label
+    from a model judge, for learning alone: credit counts only what was verified.
+    """
+
+    suite: str
+    recall: bool = True
+    learn: bool = False
+    stream: bool = False
+    withhold: float = 0.1
+    limits: Limits = field(default_factory=Limits)
+    suites: tuple[str, ...] = ()
+    arms: tuple[str, ...] | None = None
+    shuffle: bool = False
+    judge: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.withhold < 1:
+            raise UsageError(f"--withhold {self.withhold:g}: want a share from 0 to below 1")
+        if self.stream and not (self.learn and self.recall):
+            raise UsageError("--learn stream: later tasks have nothing of it without --recall; give --recall K too")
+
+
+class RunBank:
+    """The bank as one run uses it. Raises UsageError, BankError, ModelError (the embedder)."""
+
+    def __init__(self, bank: Bank, settings: BankSettings, embedder: Embedder | None = None) -> None:
+        self.settings = settings
+        self._bank = bank
+        self._embedder = embedder
+        self._index: Index | None = None
+        self._run = ""
+        self._snapshot = self._episodes = 0
+        self._recalls: dict[Key, Payload] = {}
+        self._taught: defaultdict[tuple[str, int], dict[int, tuple[Item, ...]]] = defaultdict(dict)
+        self._lessons: dict[Key, tuple[Item, ...]] = {}
+        self._changed = asyncio.Condition()
+
+    def as_settings(self) -> dict[str, Any]:
+        """What of it a run is known by. The snapshot is in the journal: a run that goes on keeps its own."""
+        embedder = None if self._embedder is None else self._embedder.name
+        used = asdict(self.settings) | {"arms": self.settings.arms and list(self.settings.arms)}
+        return {"id": self._bank.id, "embedder": embedder, **used, "prompts": prompts.hashes(bank=True)}
+
+    @property
+    def snapshot(self) -> int:
+        return self._snapshot
+
+    def begin(self, journal: Journal, finished: Iterable[tuple[int, Key]]) -> None:
+        """Freezes the snapshot, or takes that of the earlier sittings; `finished` are tasks done then, by position."""
+        saved = journal.record(RUN).get("bank", 0)
+        if saved is None:
+            at = {"snapshot": self._bank.head(), "episodes": self._bank.counts()[0]}
+            saved = {"run": uuid.uuid4().hex[:12], "bank": self._bank.id, **at}
+            journal.append(RUN, "bank", 0, saved)
+        if saved["bank"] != self._bank.id:
+            raise UsageError(f"--bank {self._bank.name}: this run began with another bank; give that, or --fresh")
+        self._run, self._snapshot, self._episodes = saved["run"], saved["snapshot"], saved["episodes"]
+        if self.settings.stream:
+            for position, key in finished:
+                self._taught[key.arm, key.seed][position] = _items(journal.record(key).get("induced", 0))
+
+    def close(self) -> None:
+        self._bank.close()
+
+    def used_by(self, arm: str) -> bool:
+        return self.settings.arms is None or arm in self.settings.arms
+
+    async def recall(self, task: Task, key: Key, position: int, record: Record) -> str:
+        """The block of advice for a task, in a later sitting the same; empty where nothing is relevant."""
+        if not (self.used_by(key.arm) and self.settings.recall):
+            return ""
+        saved = record.get("recall", 0)
+        if saved is None:
+            saved = self._recalled(task, key, await self._index_for(key, position))
+            record.put("recall", 0, saved, 0.0)
+        self._recalls[key] = saved
+        return str(saved["advice"])
+
+    async def learn(self, task: Task, key: Key, submission: Submission, session: Session, record: Record) -> None:
+        """Draws items from a finished task, if asked to, and admits them with the uses of what it recalled."""
+        if not self.used_by(key.arm):
+            return
+        labelled = label_of(task.problem, submission)
+        won = None if labelled[0] == "unknown" else labelled[0] == "success"
+        episode = Episode(self._run, key.task_id, key.arm, key.seed, won, session.ledger.tokens)
+        items: tuple[Item, ...] = ()
+        if self.settings.learn:
+            items = self._lessons[key] = _items(await self._induced(task, key, submission, labelled, session, record))
+        recalled = self._recalls.pop(key, None)
+        if record.get("admitted", 0) is None:
+            new = self._bank.admit(episode, items, _uses(recalled))
+            record.put("admitted", 0, {"items": [item.id for item in items], "new": new}, session.ledger.seconds)
+
+    async def finish(self, key: Key, position: int) -> None:
+        """A task is done, or an error has ended it: tasks that wait for it may go on."""
+        taught = self._lessons.pop(key, ())
+        if self.settings.stream:
+            async with self._changed:
+                self._taught[key.arm, key.seed][position] = taught
+                self._changed.notify_all()
+
+    async def _index_for(self, key: Key, position: int) -> Index:
+        if self.settings.stream:
+            taught = self._taught[key.arm, key.seed]
+            async with self._changed:
+                await self._changed.wait_for(lambda: all(n in taught for n in range(position)))
+            own = [item for n in range(position) for item in taught[n]]
+            return Index(self._bank, self._snapshot, self._embedder, own)
+        if self._index is None:
+            self._index = Index(self._bank, self._snapshot, self._embedder)
+        return self._index
+
+    def _recalled(self, task: Task, key: Key, index: Index) -> Payload:
+        problem, chosen = task.problem, self.settings
+        query = Query(
+            problem.prompt,
+            kind=problem.kind,
+            suites=chosen.suites,
+            task=problem.id,
+            problem=problem_digest(problem.prompt),
+        )
+        found = index.search(query, chosen.limits)
+        draw = f"{key.seed} {self._episodes}"  # a later run of the same tasks draws anew
+        held = [withheld(draw, key.task_id, f.item.id, chosen.withhold) for f in found]
+        shown = [f.item for f, back in zip(found, held, strict=True) if not back]
+        told = [
+            {
+                "item": f.item.id,
+                "seq": f.seq,
+                "title": f.item.title,
+                "score": f.score,
+                "meaning": f.meaning,
+                "by_words": f.by_words,
+                "words": f.words,
+                "withheld": back,
+            }
+            for f, back in zip(found, held, strict=True)
+        ]
+        return {"bank": self._bank.id, "snapshot": self._snapshot, "found": told, "advice": block(shown)}
+
+    async def _induced(
+        self,
+        task: Task,
+        key: Key,
+        submission: Submission,
+        labelled: tuple[Label, Labeller],
+        session: Session,
+        record: Record,
+    ) -> Payload:
+        saved = record.get("induced", 0)
+        if saved is not None:
+            session.calls.recall(saved["asked"])
+            return saved
+        answered = session.calls.answered
+        origin = Provenance(self._run, key.task_id, key.arm, key.seed)
+        scope = Scope(self.settings.suite, task.problem.kind)
+        judgement: Judgement | None = None
+        try:
+            if labelled[0] == "unknown" and self.settings.judge:
+                judgement = await _judged(task, submission, session)
+                labelled = _LABELS[judgement.opinion] if judgement else labelled
+            generate = session.calls.door("induce", session.sampling.reflect_temperature, MOST_TOKENS)
+            induced = await induce(
+                task.problem, session.trials, session.lessons, submission, labelled, origin, scope, generate
+            )
+        except BudgetExhausted as spent:
+            induced = Induced(*labelled, dropped=(str(spent),))
+        saved = {
+            "label": induced.label,
+            "labelled_by": induced.labelled_by,
+            "items": [item.as_json() for item in induced.items],
+            "dropped": list(induced.dropped),
+            "judgement": judgement and asdict(judgement),
+            "asked": sorted(session.calls.answered - answered),
+        }
+        record.put("induced", 0, saved, session.ledger.seconds)
+        return saved
+
+
+async def _judged(task: Task, submission: Submission, session: Session) -> Judgement | None:
+    """A model's opinion on what was handed in; None where that is nothing to judge."""
+    trial = submission.trial
+    if trial is None or not trial.trajectory.output:
+        return None
+    return await ModelJudge(task.problem).judge(trial.trajectory.output, session.calls.ask)
+
+
+def _items(payload: Payload | None) -> tuple[Item, ...]:
+    return tuple(Item.from_json(values) for values in payload["items"]) if payload else ()
+
+
+def _uses(recalled: Payload | None) -> list[Use]:
+    found = recalled["found"] if recalled else []
+    return [Use(use["item"], not use["withheld"], rank, use["score"]) for rank, use in enumerate(found, 1)]

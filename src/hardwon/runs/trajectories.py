@@ -1,0 +1,163 @@
+"""Trajectories in mini-SWE-agent's `traj.json`, format `mini-swe-agent-1.1`, written and read.
+
+One file holds one attempt: its whole conversation, what it handed in, what it cost. Where the conversation was
+shortened to fit the model's window the file has all of it. Format: mini-swe-agent.com, "Output files".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hardwon.errors import UsageError
+from hardwon.record import Payload
+from hardwon.runs.journal import Journal, Key
+from hardwon.runs.row import Row
+from hardwon.runs.stages import delivered
+from hardwon.trial import Step, Trajectory
+
+FORMAT = "mini-swe-agent-1.1"
+_READ = ("mini-swe-agent-1", FORMAT)
+_BLOCK = re.compile(r"^```(?:bash|sh|shell)?[ \t]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt that a `traj.json` tells of: the instance, its trajectory, how it ended, dollars and model calls."""
+
+    instance_id: str
+    trajectory: Trajectory
+    exit_status: str
+    cost_usd: float | None
+    calls: int
+
+
+def attempts(journal: Journal, rows: list[Row], model: str) -> Iterator[tuple[Path, str]]:
+    """Every attempt of the rows' tasks: where it belongs in a folder of trajectories, and the text of the file.
+
+    What was handed in is `ID/ID.traj.json`, attempt n beside it `ID/ID.trial-n.traj.json`.
+    """
+    handed = {key: payload["trial"] for key, payload in delivered(journal)}
+    for row in rows:
+        key = Key(row.task_id, row.arm, row.seed)
+        name = row.task_id.replace("/", "__")
+        calls = {index: payload for _, index, payload in journal.payloads("act", key)}
+        for _, index, episode in journal.payloads("episode", key):
+            asked = [calls[number] for role, number in episode["asked"] if role == "act" and number in calls]
+            number = index + 1
+            file = f"{name}.traj.json" if number == handed.get(key) else f"{name}.trial-{number}.traj.json"
+            content = _content(row, number, episode, asked, model)
+            yield Path(name) / file, json.dumps(content, indent=2, ensure_ascii=True) + "\n"
+
+
+def read_attempt(path: Path) -> Attempt:
+    """The attempt in a `traj.json` (format 1 or 1.1). Raises UsageError that names the file and the mend."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{path}: no such file; give a traj.json") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path}: does not read ({error}); give a traj.json") from error
+    kind = data.get("trajectory_format") if isinstance(data, dict) else None
+    if kind not in _READ:
+        raise UsageError(f"{path}: trajectory_format is {kind!r}; this reads {' and '.join(_READ)}")
+    info, messages = data.get("info"), data.get("messages")
+    if not isinstance(info, dict) or not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
+        raise UsageError(f"{path}: wants 'info', an object, and 'messages', a list of objects; export it again")
+    submission = info.get("submission") or None
+    diff = submission if isinstance(submission, str) and submission.startswith("diff --git ") else None
+    steps, last = _steps(messages)
+    stats = info.get("model_stats") or {}
+    name = data.get("instance_id") or path.name.removesuffix(".json").removesuffix(".traj")
+    return Attempt(
+        str(name),
+        Trajectory(diff, last, steps),
+        str(info.get("exit_status") or ""),
+        stats.get("instance_cost"),
+        int(stats.get("api_calls") or 0),
+    )
+
+
+def _content(row: Row, number: int, episode: Payload, asked: list[Payload], model: str) -> dict[str, Any]:
+    costs = [call["completion"]["usage"]["cost_usd"] for call in asked]
+    patch = episode["output"] or ""
+    status = "Submitted" if patch else "LimitsExceeded" if row.stop == "budget" else "EmptySubmission"
+    ended = {"role": "exit", "content": patch, "extra": {"exit_status": status, "submission": patch}}
+    return {
+        "info": {
+            "model_stats": {
+                "instance_cost": None if None in costs else sum(costs),
+                "api_calls": len(asked),
+            },
+            "config": {"agent": {}, "agent_type": "hardwon.actors.shell.ShellActor", "model": {"model_name": model}},
+            "exit_status": status,
+            "submission": patch,
+            "hardwon": {
+                "task_id": row.task_id,
+                "arm": row.arm,
+                "seed": row.seed,
+                "trial": number,
+                "stop": row.stop,
+                "solved": row.solved,
+            },
+        },
+        "instance_id": row.task_id,
+        "messages": [*_conversation(episode, asked), ended],
+        "trajectory_format": FORMAT,
+    }
+
+
+def _conversation(episode: Payload, asked: list[Payload]) -> list[dict[str, Any]]:
+    """The opening, then each reply with what was answered: the last message of the call after it."""
+    if not asked:
+        return []
+    said: list[dict[str, Any]] = [{"role": role, "content": content} for role, content in asked[0]["messages"]]
+    for place, call in enumerate(asked):
+        text = call["completion"]["text"]
+        actions = [{"command": command} for command in _commands(text)]
+        usage = call["completion"]["usage"]
+        extra = {"actions": actions, "cost": usage["cost_usd"], "finish_reason": call["completion"]["finish"]}
+        said.append({"role": "assistant", "content": text, "extra": extra})
+        if place + 1 < len(asked):
+            role, content = asked[place + 1]["messages"][-1]
+            said.append({"role": role, "content": content})
+        elif len(episode["steps"]) == len(asked) and episode["steps"][-1]["observation"]:
+            said.append({"role": "user", "content": episode["steps"][-1]["observation"]})
+    return said
+
+
+def _steps(messages: list[dict[str, Any]]) -> tuple[tuple[Step, ...], str]:
+    """The steps of a conversation (of a reply with several commands, one step) and its last reply."""
+    steps: list[Step] = []
+    last = ""
+    for place, message in enumerate(messages):
+        if message.get("role") != "assistant":
+            continue
+        last = _text(message)
+        extra = message.get("extra") or {}
+        actions = [a["command"] for a in extra.get("actions") or () if isinstance(a, dict) and "command" in a]
+        command = "\n".join(map(str, actions or _commands(last)))
+        answers = []
+        for answer in messages[place + 1 :]:
+            if answer.get("role") not in ("user", "tool"):
+                break
+            answers.append(_text(answer))
+        thought = _BLOCK.sub("", last).strip()
+        steps.append(Step(thought, command, "\n".join(answers)))
+    return tuple(steps), last
+
+
+def _commands(text: str) -> list[str]:
+    return [block.strip() for block in _BLOCK.findall(text)]
+
+
+def _text(message: dict[str, Any]) -> str:
+    """The text of a message, whose content may be null or a list of parts."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""

@@ -1,0 +1,31 @@
+"""A repository that comes as a file: a tar or zip archive with its `.git`, or a git bundle."""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path
+
+from hardwon.errors import UsageError
+from hardwon.sandbox.workspaces.git import GitFailed, run_git
+
+
+def unpack(file: Path, into: Path) -> Path:
+    """Unpacks it; the folder of the repository. Raises UsageError for what is no such file."""
+    with file.open("rb") as opened:
+        bundle = opened.read(14).startswith(b"# v2 git bundl") or file.suffix == ".bundle"
+    try:
+        if bundle:
+            run_git(("clone", "-q", "--bare", str(file.resolve()), str(into)), {})
+            return into
+        if zipfile.is_zipfile(file):
+            shutil.unpack_archive(file, into, "zip")
+        else:
+            shutil.unpack_archive(file, into, filter="data")
+    except (shutil.ReadError, tarfile.TarError, EOFError, ValueError, GitFailed) as error:
+        raise UsageError(
+            f"{file}: can not be unpacked ({error}); give a tar or zip archive, or a git bundle"
+        ) from error
+    inside = list(into.iterdir())
+    return inside[0] if len(inside) == 1 and inside[0].is_dir() and inside[0].name != ".git" else into
