@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +14,12 @@ import pytest
 from hardwon.errors import UsageError
 from hardwon.evaluators import GeneratedTests, StdioTests, UnitTests
 from hardwon.sandbox.protocol import FunctionTests, Limits, Sandbox
+from hardwon.sandbox.remembering import RememberingSandbox
 from hardwon.suites import jsonl
 from hardwon.suites.programming import ProgrammingTask, build
 from hardwon.suites.protocol import FeedbackKind, SuiteOptions
 from hardwon.task import Problem
+from hardwon.trial import Trajectory
 
 Write = Callable[..., Path]
 SECRET = "assert f(41) == 42"
@@ -34,7 +38,7 @@ def reachable(start: object) -> Iterator[object]:
     queue = [start]
     while queue:
         item = queue.pop()
-        if id(item) in seen or isinstance(item, type):
+        if id(item) in seen or isinstance(item, type | types.ModuleType):
             continue
         seen.add(id(item))
         yield item
@@ -59,6 +63,30 @@ def test_neither_problem_nor_feedback_leads_to_the_grader_or_the_solution(
     for item in (*reachable(task.problem), *reachable(task.feedback)):
         assert item is not task.grader
         assert not (isinstance(item, str) and (SECRET in item or "x + 1" in item))
+
+
+def test_what_a_comparison_remembers_of_grading_is_out_of_reach_of_the_loop(sandbox: Sandbox) -> None:
+    remembering = RememberingSandbox(sandbox)
+    task = build(TASK, "visible", remembering, Limits())
+    trajectory = Trajectory("def f(x):\n    return 2")
+
+    async def check_and_grade() -> None:
+        assert task.feedback is not None
+        assert task.grader is not None
+        assert (await task.feedback.check(trajectory)).verdict == "pass"
+        assert (await task.grader.check(trajectory)).verdict == "fail"
+
+    asyncio.run(check_and_grade())
+    assert any(isinstance(item, str) and "f(1)" in item for item in remembered(remembering))
+    for held in (remembering, task.feedback, task.behaviour):
+        for item in (*reachable(held), *remembered(remembering)):
+            assert not (isinstance(item, str) and "f(41)" in item)
+
+
+def remembered(sandbox: RememberingSandbox) -> Iterator[object]:
+    """What its futures hold: they show it to no attribute."""
+    for future in sandbox._known.values():
+        yield from reachable(future.result())
 
 
 @pytest.mark.parametrize("feedback", get_args(FeedbackKind))

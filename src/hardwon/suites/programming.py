@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 
 from hardwon.errors import UsageError
 from hardwon.sandbox.protocol import FunctionTests, Limits, Sandbox, StdioCase
+from hardwon.sandbox.remembering import apart
 from hardwon.suites.choice import choose, need_unique
 from hardwon.suites.protocol import FeedbackKind, SuiteOptions
 from hardwon.suites.read import Row
@@ -51,12 +52,12 @@ def build(item: ProgrammingTask, feedback: FeedbackKind, sandbox: Sandbox, limit
     from hardwon.evaluators.stdio import StdioTests
     from hardwon.evaluators.unit import UnitTests
 
-    def evaluator(tests: Tests | None, source: Source) -> UnitTests | StdioTests | None:
+    def evaluator(tests: Tests | None, source: Source, place: Sandbox = sandbox) -> UnitTests | StdioTests | None:
         if tests is None:
             return None
         if isinstance(tests, FunctionTests):
-            return UnitTests(tests, sandbox, source, limits)
-        return StdioTests(tests, sandbox, source, limits)
+            return UnitTests(tests, place, source, limits)
+        return StdioTests(tests, place, source, limits)
 
     allowed: Evaluator | None
     if feedback == "oracle":
@@ -72,7 +73,7 @@ def build(item: ProgrammingTask, feedback: FeedbackKind, sandbox: Sandbox, limit
     return Task(
         problem=item.problem,
         feedback=allowed,
-        grader=evaluator(graded, "grounded"),
+        grader=evaluator(graded, "grounded", apart(sandbox)),
         digest=item.digest,
         graded_on="visible" if item.hidden is None else "hidden",
         behaviour=_behaviour(item, sandbox, limits),
