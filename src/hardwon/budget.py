@@ -52,7 +52,7 @@ class Budget:
 
     def __str__(self) -> str:
         set_limits = ((f.name, getattr(self, f.name)) for f in fields(self))
-        return ",".join(f"{name}={value:g}" for name, value in set_limits if value is not None)
+        return ",".join(f"{name}={value:.15g}" for name, value in set_limits if value is not None)
 
 
 @dataclass(slots=True)

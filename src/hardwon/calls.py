@@ -28,6 +28,9 @@ class Sampling:
     seed: int | None = None
 
 
+_APART = 1_000_003
+
+
 class Common:
     """What the arms of a comparison have in common on one task and seed: an identical call is made once.
 
@@ -36,21 +39,21 @@ class Common:
     """
 
     def __init__(self) -> None:
-        self._made: dict[tuple[str, int, str], Payload] = {}
+        self._made: defaultdict[tuple[str, int, str], list[Payload]] = defaultdict(list)
         self._making: defaultdict[tuple[str, int, str], asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def made(self, role: str, index: int, payload: Payload) -> None:
         """Takes in a call that an arm has made."""
-        self._made.setdefault((role, index, payload["digest"]), payload)
+        self._made[role, index, payload["digest"]].append(payload)
 
     def find(self, role: str, index: int, digest: str, allowed: int) -> Payload | None:
-        """The identical call, if its completion is what one of `allowed` tokens would have been."""
-        payload = self._made.get((role, index, digest))
-        if payload is None:
-            return None
-        completion = payload["completion"]
-        whole = completion["finish"] == "stop" and completion["usage"]["tokens_out"] <= allowed
-        return payload if whole or payload.get("allowed") == allowed else None
+        """An identical call whose completion is what one of `allowed` tokens would have been."""
+        for payload in self._made.get((role, index, digest), ()):
+            completion = payload["completion"]
+            whole = completion["finish"] == "stop" and completion["usage"]["tokens_out"] <= allowed
+            if whole or payload.get("allowed") == allowed:
+                return payload
+        return None
 
     def making(self, role: str, index: int, digest: str) -> asyncio.Lock:
         """Held while the call is being made."""
@@ -129,7 +132,7 @@ class Calls:
     ) -> Completion:
         async with self._asking[role, index]:
             if (role, index) not in self._answers:
-                seed = None if self._sampling.seed is None else self._sampling.seed + index
+                seed = None if self._sampling.seed is None else _seed(self._sampling.seed, index)
                 request = Request(self._task_id, role, index, messages, temperature, max_tokens, seed, stop)
                 self._answers[role, index] = await self._answer(request)
             return self._answers[role, index]
@@ -168,8 +171,14 @@ class Calls:
             self._ledger.release(prompt_tokens, allowed)
         payload = _payload(completion, request, digest, allowed) if found is None else {**found, "shared": True}
         self._record.put(request.role, request.index, payload, self._ledger.seconds)
-        self._common.made(request.role, request.index, payload)
+        if found is None:
+            self._common.made(request.role, request.index, payload)
         return payload
+
+
+def _seed(seed: int, index: int) -> int:
+    """Seeds of a comparison lie far apart: counted on from each other, they would draw the same samples shifted."""
+    return (seed * _APART + index) % 2**31
 
 
 def _payload(completion: Completion, request: Request, digest: str, allowed: int) -> dict[str, Any]:

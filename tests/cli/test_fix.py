@@ -168,7 +168,20 @@ def test_files_of_a_submodule_are_worked_on_but_put_on_no_branch(hardwon: Hardwo
     done = hardwon("fix", repo, *script(tmp_path, mend, SUBMIT), "--apply")
     assert done.returncode == 2, (done.stdout, done.stderr)
     assert "apply it by hand" in done.stderr
+    assert "vendor/lib.py" in done.stdout
+    assert "solved (solved) after" in done.stdout
+    told = hardwon("fix", repo, *script(tmp_path, mend, SUBMIT), "--apply", "--json", "--out", "told")
+    assert (told.returncode, json.loads(told.stdout)["solved"], json.loads(told.stdout)["branch"]) == (2, True, None)
     assert git(repo, "branch", "--list", "hardwon/*") == ""
+
+
+def test_a_branch_that_can_not_be_made_hides_no_result(hardwon: Hardwon, tmp_path: Path, repo: Path) -> None:
+    (repo / ".git" / "refs" / "heads" / "hardwon").write_text("broken\n")
+    done = hardwon("fix", repo, *script(tmp_path, *GOOD), "--apply")
+    assert done.returncode == 3, (done.stdout, done.stderr)
+    assert "+    return sum(numbers)" in done.stdout
+    assert "no branch was made" in done.stderr
+    assert "fix.patch by hand" in done.stderr
 
 
 def test_nothing_of_a_workspace_is_left(hardwon: Hardwon, tmp_path: Path, repo: Path) -> None:

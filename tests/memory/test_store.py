@@ -40,7 +40,13 @@ def test_a_snapshot_never_changes_and_a_rollback_forgets_nothing(opened: OpenBan
 def test_an_item_comes_back_as_it_went_in(opened: OpenBank) -> None:
     bank = opened()
     sent = item(
-        "שלום and ‏RTL", "Zeile\n\tπ ≠ 3 🙂", suite="s", kind="function", tags=("a", "b"), task="t/1", state="pinned"
+        "שלום and ‏RTL, می‌خواهم",
+        "Zeile\n\tπ ≠ 3 🙂",
+        suite="s",
+        kind="function",
+        tags=("a", "b"),
+        task="t/1",
+        state="pinned",
     )
     bank.write([sent], "added")
     (revision,) = opened().scan()

@@ -139,12 +139,22 @@ def test_worse_is_called_worse_and_did_not_pay() -> None:
     assert "reflexion: it did not pay: 3.0 times the tokens of single, and it solves less." in remarks
 
 
-def test_a_dearer_arm_that_is_not_shown_better_did_not_pay() -> None:
+def test_a_dearer_arm_whose_gain_the_tasks_can_not_show_is_not_said_to_have_failed() -> None:
     judgement, sentence, remarks = verdict([False] * 3 + [True] * 17, [True] * 20, tokens=200)
     assert judgement == "no difference shown"
     assert sentence.startswith("no difference shown between reflexion and single (+15.0 points, 95 % interval ")
     assert sentence.endswith("p = 0.25, 3 won, 0 lost), at 2.0 times the tokens.")
-    assert "reflexion: it did not pay: 2.0 times the tokens of single, and not shown to solve more." in remarks
+    assert (
+        "reflexion: not shown to pay: 2.0 times the tokens of single, and not shown to solve more; these tasks are too "
+        "few to tell." in remarks
+    )
+
+
+def test_a_dearer_arm_that_gains_little_at_best_did_not_pay() -> None:
+    _, _, remarks = verdict([True] * 400, [True] * 400, tokens=200)
+    assert any(
+        remark.startswith("reflexion: it did not pay: 2.0 times the tokens of single, and") for remark in remarks
+    )
 
 
 def test_an_arm_as_dear_as_the_baseline_is_not_said_not_to_pay() -> None:

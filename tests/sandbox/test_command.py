@@ -128,3 +128,12 @@ def test_a_folder_that_is_missing_or_too_large_is_an_infrastructure_error(sandbo
 def test_a_file_name_that_leads_out_of_the_folder_is_refused(sandbox: Sandbox, name: str) -> None:
     with pytest.raises(UsageError):
         run(sandbox, "true", files={name: "x"})
+
+
+def test_folders_deeper_than_python_recurses_are_no_trouble_and_do_not_stay(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    program = "import os\nfor i in range(1400):\n    os.mkdir('d')\n    os.chdir('d')\nprint('made')"
+    assert run(sandbox, f'python -c "{program}"').output == "made\n"
+    assert list(tmp_path.iterdir()) == []

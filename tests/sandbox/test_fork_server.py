@@ -101,3 +101,43 @@ def test_a_child_that_ended_by_itself_and_one_that_was_ended_are_both_followed_b
     for program in ("import os\ndef f():\n    os._exit(0)\n", "def f():\n    return 1\n") * 3:
         (only,) = check(program, tests)
         assert only.status == ("fail" if "_exit" in program else "pass")
+
+
+def test_without_namespaces_too_a_folder_is_emptied_however_deep_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "file").touch()
+    (tmp_path / "own").mkdir()
+    printed = inside(f"""
+import os
+from inside import zygote
+
+os.chdir({str(tmp_path / "own")!r})
+os.symlink({str(tmp_path / "kept")!r}, "link")
+for _ in range(2500):
+    os.mkdir("e")
+    os.mkdir("d")
+    os.chdir("d")
+os.symlink({str(tmp_path / "kept")!r}, "link")
+os.chmod("..", 0)
+os.chdir({str(tmp_path / "own")!r})
+zygote.empty_here()
+print(os.listdir(), os.getcwd())
+""")
+    assert printed == f"[] {tmp_path / 'own'}"
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["file"]
+
+
+def test_however_deep_the_folders_of_one_child_are_the_next_finds_none(check: Run) -> None:
+    deep = """
+import os
+def f():
+    for _ in range(1400):
+        os.mkdir("d")
+        os.chdir("d")
+    open("file", "w").close()
+    os.chmod("..", 0)
+    return 1
+"""
+    for program in (deep, "import os\ndef f():\n    return 1 + len(os.listdir())\n"):
+        (only,) = check(program, "assert candidate() == 1")
+        assert only.status == "pass", only

@@ -16,7 +16,9 @@ from tests.sandbox.repositories import BROKEN, add, diff_after, git, make, state
 from hardwon.errors import InfrastructureError, UsageError
 from hardwon.sandbox.choose import bubblewrap_trouble
 from hardwon.sandbox.protocol import CommandResult
-from hardwon.sandbox.workspaces.homes import sweep
+from hardwon.sandbox.workspaces.branch import put_on_branch
+from hardwon.sandbox.workspaces.git import facts
+from hardwon.sandbox.workspaces.homes import delete, sweep
 from hardwon.sandbox.workspaces.workspace import (
     PatchRefused,
     RepositorySource,
@@ -354,6 +356,22 @@ def test_a_full_disk_is_trouble_of_the_world(repo: Path, tmp_path: Path, monkeyp
         subprocess.run(["umount", str(small)], check=True)
 
 
+def test_a_disk_that_is_full_at_the_change_is_trouble_of_the_world(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(small)], capture_output=True)
+    if mounted.returncode != 0:
+        pytest.skip("a small disk can not be mounted here")
+    try:
+        monkeypatch.setattr("tempfile.tempdir", str(small))
+        with pytest.raises(InfrastructureError, match="No space left"):
+            diff_after(repo, "head -c 9000 /dev/urandom > new; cat /dev/zero > big.log")
+    finally:
+        subprocess.run(["umount", str(small)], check=True)
+
+
 def test_the_bare_backend_works_too_without_the_walls(repo: Path) -> None:
     async def work(workspace: Workspace) -> tuple[str, str]:
         result = await workspace.run("python -m pytest -q 2>&1 | tail -1; sed -i s/max/sum/ total.py", seconds=60)
@@ -381,3 +399,135 @@ def test_what_a_killed_deletion_left_is_swept(tmp_path: Path) -> None:
     (tmp_path / "hardwon-other").mkdir()
     sweep(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["hardwon-other"]
+
+
+@pytest.mark.parametrize("depth", [1400, 3000])  # deeper than Python recurses, and than a path can be long
+def test_folders_too_deep_are_the_agents_doing_and_leave_nothing_behind(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, depth: int
+) -> None:
+    homes = tmp_path / "homes"
+    homes.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(homes))
+    program = f"import os\nfor i in range({depth}):\n    os.mkdir('d')\n    os.chdir('d')\nopen('f', 'w').close()"
+    if depth == 1400:
+        assert "/d/f" in diff_after(repo, f'python -c "{program}"')
+    else:
+        with pytest.raises(UnfitChange, match="deeper"):
+            diff_after(repo, f'python -c "{program}"')
+    assert list(homes.iterdir()) == []
+
+
+def test_what_takes_away_its_own_rights_is_deleted_too(tmp_path: Path) -> None:
+    (tmp_path / "home" / "a" / "b").mkdir(parents=True)
+    (tmp_path / "kept").mkdir(mode=0o500)
+    (tmp_path / "home" / "a" / "link").symlink_to(tmp_path / "kept")
+    for folder in ("home/a/b", "home/a", "home"):
+        (tmp_path / folder).chmod(0)
+    delete(tmp_path / "home")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    assert (tmp_path / "kept").stat().st_mode & 0o777 == 0o500
+
+
+def test_what_git_can_not_read_is_the_agents_doing(repo: Path) -> None:
+    with pytest.raises(UnfitChange, match="git can not read the tree"):
+        diff_after(repo, "echo '* working-tree-encoding=bogus' > .gitattributes; echo x > new.txt")
+
+
+@pytest.mark.parametrize("form", ["tar", "zip"])
+def test_the_settings_of_a_repository_from_elsewhere_run_nothing(repo: Path, tmp_path: Path, form: str) -> None:
+    sign = tmp_path / "escaped"
+    with (repo / ".git" / "config").open("a") as config:
+        config.write(
+            '[extensions]\n\tpartialClone = evil\n[remote "evil"]\n\turl = .\n\tpromisor = true\n'
+            f"\tuploadpack = touch {sign};\n[core]\n\tfsmonitor = touch {sign}\n"
+        )
+    (repo / ".git" / "refs" / "heads" / "main").write_text("1" * 40 + "\n")
+    shutil.make_archive(str(tmp_path / "packed"), form, root_dir=tmp_path, base_dir="repo")
+    with pytest.raises(UsageError, match="no commit"):
+        ran(tmp_path / f"packed.{form}", "true")
+    assert not sign.exists()
+
+
+def test_a_packed_repository_that_leads_elsewhere_is_refused(repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "packed").mkdir()
+    (tmp_path / "packed" / ".git").write_text(f"gitdir: {repo}/.git\n")
+    shutil.make_archive(str(tmp_path / "file"), "tar", root_dir=tmp_path / "packed")
+    (repo / ".git" / "hooks").mkdir(exist_ok=True)
+    (repo / ".git" / "config").rename(repo / ".git" / "real")
+    (repo / ".git" / "config").symlink_to("real")
+    shutil.make_archive(str(tmp_path / "links"), "tar", root_dir=tmp_path, base_dir="repo")
+    for name, said in (("file", "holds no git repository"), ("links", "is a link")):
+        with pytest.raises(UsageError, match=said):
+            ran(tmp_path / f"{name}.tar", "true")
+
+
+def test_a_packed_repository_of_sha256_keeps_its_form(tmp_path: Path) -> None:
+    (tmp_path / "long").mkdir()
+    git(tmp_path / "long", "init", "-q", "--object-format=sha256")
+    commit = add(tmp_path / "long", {"a.txt": "1\n"})
+    shutil.make_archive(str(tmp_path / "packed"), "tar", root_dir=tmp_path, base_dir="long")
+    assert len(commit) == 64
+    assert commit[:7] in ran(tmp_path / "packed.tar", "git log --oneline").output
+
+
+WAIT = "touch on; while [ ! -e off ]; do sleep 0.1; done; echo $TOKEN; ls -l /proc/$$/fd"
+
+
+def test_secrets_stand_in_no_command_line(repo: Path) -> None:
+    async def work(workspace: Workspace) -> tuple[str, str]:
+        running = asyncio.create_task(workspace.run(WAIT, seconds=20))
+        while not (workspace.path / "on").exists():
+            await asyncio.sleep(0.01)
+        listed = subprocess.run(["ps", "axww"], capture_output=True, text=True, check=True).stdout
+        (workspace.path / "off").touch()
+        return listed, (await running).output
+
+    for backend in ("bubblewrap", "process"):
+        listed, said = within(repo, work, backend=backend, env=(("TOKEN", "very-6765-secret"),))
+        assert "touch on; while" in listed
+        assert "very-6765-secret" not in listed
+        assert said.split()[0] == "very-6765-secret"
+        assert "memfd" not in said
+
+
+def test_a_branch_that_stands_in_the_way_of_the_name_does_not_hinder(repo: Path) -> None:
+    change = diff_after(repo, "echo 1 > new.txt")
+    found = facts(repo, None)
+    git(repo, "branch", "hardwon/fix-b/below")
+    assert put_on_branch(found, found.commit, change, "hardwon/fix-b", "m") == "hardwon/fix-b-2"
+    git(repo, "branch", "-D", "hardwon/fix-b/below", "hardwon/fix-b-2")
+    git(repo, "branch", "hardwon")
+    names = [put_on_branch(found, found.commit, change, "hardwon/fix-a", "m") for _ in range(2)]
+    assert names == ["hardwon-fix-a", "hardwon-fix-a-2"]
+
+
+@pytest.fixture
+def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file to which a stand-in for podman writes what it is told; its `cp` makes a tree whose `.git` is a link."""
+    said = tmp_path / "said"
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "podman").write_text(
+        f'#!/bin/sh\necho "$@" "TOKEN is $TOKEN" >> {said}\n'
+        f'if [ "$1" = cp ]; then mkdir "$3"; ln -s {tmp_path}/repo/.git "$3/.git"; fi\n'
+    )
+    (tmp_path / "bin" / "podman").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    return said
+
+
+def test_secrets_stand_in_no_command_line_of_a_container_either(repo: Path, runtime: Path) -> None:
+    async def work(workspace: Workspace) -> None: ...
+
+    within(RepositorySource(repo, image="any"), work, backend="podman", env=(("TOKEN", "very-6765-secret"),))
+    started = next(line for line in runtime.read_text().splitlines() if line.startswith("run "))
+    assert started.count("very-6765-secret") == 1
+    assert "--env TOKEN " in started
+    assert started.endswith("TOKEN is very-6765-secret")
+
+
+def test_a_git_directory_of_an_image_that_is_a_link_is_refused(repo: Path, runtime: Path) -> None:
+    before = state(repo)
+    with pytest.raises(UsageError, match="is not a git repository"):
+        ran(RepositorySource(Path("/nowhere"), image="any"), "true", backend="podman")
+    assert "cp " in runtime.read_text()
+    assert state(repo) == before

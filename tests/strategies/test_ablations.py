@@ -104,4 +104,4 @@ def test_a_lesson_of_another_task_is_as_long_as_the_one_it_stands_for() -> None:
     lesson = session.lessons[0]
     assert lesson.origin == "placebo"
     assert lesson.text in model.prompts("act")[1]
-    assert len(lesson.text.split()) == len(LESSONS[0].split())
+    assert abs(len(lesson.text) - len(LESSONS[0])) <= 12

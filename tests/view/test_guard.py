@@ -1,16 +1,21 @@
 """Who may ask the view, and what an answer may do."""
 
+import asyncio
 import json
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from tests.view.conftest import View
-from tests.view.made import HOSTILE, config, learned, make_run, row, written
+from tests.view.made import HOSTILE, call, checked, config, learned, make_run, row, written
 
 from hardwon.runs.journal import Key
+from hardwon.view.app import make_app
+from hardwon.view.folders import Shelf
 
 Start = Callable[..., View]
 
@@ -37,6 +42,44 @@ def test_a_foreign_name_that_points_here_is_refused(tmp_path: Path, view: Start)
     assert started.ask("/", Cookie=cookie, Host="evil.example")[0] == 421
     assert started.ask("/static/view.js", Host=f"evil.example:{started.port}")[0] == 421
     assert started.ask("/", Cookie=cookie, Host=f"localhost:{started.port}")[0] == 200
+
+
+@pytest.mark.parametrize(("port", "status"), [(80, 200), (8080, 421)])
+def test_the_usual_port_may_be_left_out_of_the_name_and_no_other(tmp_path: Path, port: int, status: int) -> None:
+    async def asked(host: bytes) -> int:
+        answers: list[Any] = []
+
+        async def receive() -> Any:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Any) -> None:
+            answers.append(message)
+
+        headers = [(b"host", host), (b"cookie", f"hardwon-{port}=t".encode())]
+        scope = {"type": "http", "method": "GET", "path": "/bank", "query_string": b"", "headers": headers}
+        app = make_app(Shelf([tmp_path]), "t", port, str(tmp_path / "bank.sqlite"))
+        await app({**scope, "raw_path": b"/bank", "root_path": "", "scheme": "http"}, receive, send)
+        return int(answers[0]["status"])
+
+    for host in (b"127.0.0.1", b"localhost"):
+        assert asyncio.run(asked(host)) == status
+        assert asyncio.run(asked(host + f":{port}".encode())) == 200
+    assert asyncio.run(asked(b"evil.example")) == 421
+
+
+def test_the_prompts_of_an_oracle_run_say_so(tmp_path: Path, view: Start) -> None:
+    with written(tmp_path / "oracle") as journal:
+        learned(journal, "a")
+        key = Key("b", "reflexion", 0)
+        journal.append(key, "act", 0, call("x"))
+        journal.append(key, "check", 0, {**checked("fail"), "source": "oracle"})
+    with written(tmp_path / "begun", feedback="oracle") as journal:
+        journal.append(Key("b", "reflexion", 0), "act", 0, call("x"))
+    started = view(tmp_path)
+    query = "arm=reflexion&seed=0"
+    assert "oracle feedback" in started.get(f"{started.run('oracle')}/calls?id=b&{query}")
+    assert "oracle feedback" not in started.get(f"{started.run('oracle')}/calls?id=a&{query}")
+    assert "oracle feedback" in started.get(f"{started.run('begun')}/calls?id=b&{query}")
 
 
 def test_a_change_from_another_origin_is_refused(tmp_path: Path, view: Start) -> None:
@@ -84,6 +127,11 @@ def test_a_missing_task_a_missing_run_and_nonsense_get_a_page_that_says_so(tmp_p
         (f"{run}/task?id=none&arm=x&seed=0", 404),
         (f"{run}/task", 404),
         (f"{run}/task?seed=%D9%A3", 404),
+        *(
+            (f"{run}/{page}?id=none&arm=reflexion&seed={seed}", 404)
+            for page in ("task", "calls")
+            for seed in ("--5", "5-", "-", "9" * 40, "-5")
+        ),
         (f"{run}/compare", 409),
         ("/compare", 409),
         ("/compare?run=none", 409),

@@ -33,6 +33,18 @@ def test_what_looks_like_a_providers_key_is_left_out() -> None:
     assert shown("skip_whitespace_and_comments_everywhere") == "skip_whitespace_and_comments_everywhere"
 
 
+def test_keys_of_code_hosts_and_clouds_are_left_out() -> None:
+    for key in (
+        *(f"gh{kind}_{'a1' * 18}" for kind in "pousr"),
+        f"github_pat_{'a1_' * 27}a",
+        f"AKIA{'B2' * 8}",
+        f"glpat-{'a-1' * 7}",
+    ):
+        assert shown(key) == "‹key›"
+        assert shown(f"token {key} refused") == "token ‹key› refused"
+    assert shown("ghost_writers_of_the_nineteenth_century") == "ghost_writers_of_the_nineteenth_century"
+
+
 @given(ANY)
 def test_coloured_programs_are_escaped(text: str) -> None:
     for language in ("python", "diff", "text"):

@@ -39,7 +39,8 @@ def list_items(place: str | None, state: State | None, as_json: bool) -> None:
         return
     for item in items:
         typer.echo(
-            f"{item.id}  {item.state:<11}  {item.label:<7}  {_lift(known.get(item.id)):>16}  {one_line(item.title, 70)}"
+            f"{one_line(item.id)}  {item.state:<11}  {item.label:<7}  {_lift(known.get(item.id)):>16}  "
+            f"{one_line(item.title, 70)}"
         )
     if not items:
         typer.echo("no items")
@@ -56,7 +57,7 @@ def show_item(place: str | None, item_id: str, as_json: bool) -> None:
         return
     origin = item.provenance
     for name, text in (
-        ("", f"{item.title} ({item.id})"),
+        ("", f"{item.title} ({one_line(item.id)})"),
         ("", item.description),
         ("", item.content),
         ("applies", item.applies),
@@ -91,8 +92,10 @@ def search_items(
         return
     for f in found:
         meaning = "" if f.meaning is None else f", meaning {f.meaning:.2f}"
-        words = ", ".join(f.words)
-        typer.echo(f"{f.item.id}  {f.score:.2f} (words {f.by_words:.2f}{meaning}: {words})  {one_line(f.item.title)}")
+        words = one_line(", ".join(f.words))
+        typer.echo(
+            f"{one_line(f.item.id)}  {f.score:.2f} (words {f.by_words:.2f}{meaning}: {words})  {one_line(f.item.title)}"
+        )
     if not found:
         typer.echo("nothing relevant")
 
@@ -121,7 +124,7 @@ def show_stats(place: str | None, as_json: bool) -> None:
     titles: dict[str, Item] = {item.id: item for item in items}
     for effect in sorted(known.values(), key=lambda e: -abs(e.lift or 0))[:20]:
         title = titles[effect.item_id].title if effect.item_id in titles else "(gone)"
-        typer.echo(f"{effect.item_id}  {said(effect)}  {one_line(title, 60)}")
+        typer.echo(f"{one_line(effect.item_id)}  {said(effect)}  {one_line(title, 60)}")
 
 
 def _counted(counts: Any) -> str:

@@ -44,7 +44,7 @@ async def carry_out(
     Raises UsageError, JournalError, InfrastructureError; results are written first, and the message says how to go on.
     """
     _say_changed_model(out, config, fresh)
-    with open_folder(out, config, fresh=fresh) as journal, _earlier(reuse, config) as earlier:
+    with _earlier(reuse, out, config) as earlier, open_folder(out, config, fresh=fresh) as journal:
         watching = Watching(show=show, compared=compared)
         runner = Runner(journal, model, workers=workers, observer=watching, compared=compared, reuse=earlier, bank=bank)
         print(f"run folder {out}", file=sys.stderr)
@@ -62,14 +62,19 @@ async def carry_out(
 
 
 @contextmanager
-def _earlier(folder: Path | None, config: dict[str, Any]) -> Iterator[list[Journal]]:
+def _earlier(folder: Path | None, out: Path, config: dict[str, Any]) -> Iterator[list[Journal]]:
     """The journal whose calls are not to be paid again. Raises UsageError where another model answered them."""
     if folder is None:
         yield []
         return
+    if folder.resolve() == out.resolve():
+        raise UsageError(f"--reuse {folder}: is the folder of --out, which goes on by itself; leave --reuse out")
     theirs, ours = read_config(folder)["settings"].get("model"), config["settings"]["model"]
     if theirs != ours:
         raise UsageError(f"--reuse {folder}: its model is {theirs}, not {ours}; give a run of the same model")
+    said, now = (each.get("about", {}).get("model_sha256") for each in (read_config(folder), config))
+    if said != now:
+        raise UsageError(f"--reuse {folder}: the file of {ours} has changed since; leave --reuse out")
     journal = Journal(folder / FILE, read_only=True)
     try:
         yield [journal]

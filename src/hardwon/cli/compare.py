@@ -52,6 +52,7 @@ def compare(
     form: Annotated[
         str, typer.Option("--format", help="table, json, markdown; html, png, svg are written to the run folder.")
     ] = "table",
+    require_trust: o.RequireTrust = None,
     show: o.Show = False,
     as_json: o.Json = False,
 ) -> None:
@@ -70,6 +71,10 @@ def compare(
     limits = chosen[0].budget
     if limits.calls is None and limits.tokens is None and limits.usd is None:
         raise UsageError(f"--budget {budget!r}: a comparison needs a limit on tokens, calls or usd")
+    if limits.seconds is not None:
+        raise UsageError(
+            f"--budget {budget}: arms wait for each other's calls, so seconds are not equal; leave them out"
+        )
     names = list(dict.fromkeys(arm.name for arm in chosen))
     if baseline is not None and baseline not in names:
         raise UsageError(f"--baseline {baseline}: is none of the arms; choose {' or '.join(names)}")
@@ -96,6 +101,7 @@ def compare(
             form="json" if as_json else form,
             baseline=baseline or names[0],
             reuse=reuse,
+            require_trust=require_trust,
             bank=BankOptions(bank, recall, learn, withhold, embedder, judge=judge),
         )
     )

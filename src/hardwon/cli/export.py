@@ -75,7 +75,7 @@ def _text(journal: Journal, rows: list[Row], model: str, form: str, *, lines: bo
     from hardwon.runs.export import samples
     from hardwon.runs.predictions import as_lines, as_object, predictions_of
 
-    kinds = {key.task_id: task["kind"] for key, _, task in journal.payloads("task")}
+    kinds = _of_tasks(journal, "kind")
     if form == "swebench":
         strangers = [row.task_id for row in rows if kinds.get(row.task_id) != "repository"]
         if strangers:
@@ -84,8 +84,22 @@ def _text(journal: Journal, rows: list[Row], model: str, form: str, *, lines: bo
             )
         found = predictions_of(journal, rows, model)
         return as_lines(found) if lines else as_object(found)
-    prompts = {key.task_id: task["prompt"] for key, _, task in journal.payloads("task")}
-    return samples(rows, form, prompts)
+    return samples(rows, form, _of_tasks(journal, "prompt"))
+
+
+def _of_tasks(journal: Journal, name: str) -> dict[str, str]:
+    """What the journal tells of each task under a name. Raises UsageError where it tells nothing of one."""
+    from hardwon.errors import UsageError
+
+    found = {}
+    for key, _, task in journal.payloads("task"):
+        value = task.get(name)
+        if not isinstance(value, str):
+            raise UsageError(
+                f"{journal.path}: task {key.task_id} has no {name}: of another version; export it with that"
+            )
+        found[key.task_id] = value
+    return found
 
 
 def _write_trajectories(journal: Journal, rows: list[Row], model: str, folder: Path) -> None:

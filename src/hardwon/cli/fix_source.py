@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import typer
 
 from hardwon.errors import UsageError
-from hardwon.evaluators.patches import looks_like_test
-from hardwon.evaluators.repository import RepositoryCheck
 from hardwon.sandbox.workspaces.git import Facts, theirs
 from hardwon.sandbox.workspaces.uncommitted import Snapshot, take, uncommitted
 from hardwon.sandbox.workspaces.workspace import RepositorySource
@@ -46,42 +43,35 @@ def source_of(
     shown = list(mounts)
     if image is not None:
         return RepositorySource(found.root, commit, setup, image, objects, mounts)
-    shown += [name for name in (".venv", "venv", "node_modules") if name not in shown and _ignored(found, name)]
+    shown += [name for name in (".venv", "venv", "node_modules") if name not in shown and _own(found, name)]
     tools = [found.root / name / "bin" for name in shown if (found.root / name / "bin" / "python").exists()]
     active = os.environ.get("VIRTUAL_ENV")
     if active and Path(active) / "bin" not in tools and (Path(active) / "bin").is_dir():
         shown += [] if Path(active).is_relative_to(found.root) else [active]
         tools.append(Path(active) / "bin")
     for python in [tool / "python" for tool in tools]:
-        home = python.resolve().parent.parent  # the interpreter that the environment was made from
-        if str(home) not in (*shown, "/usr", "/usr/local") and home.is_dir():
+        home = _home_of(python, found)
+        if home is not None and str(home) not in (*shown, "/usr", "/usr/local"):
             shown.append(str(home))
     return RepositorySource(found.root, commit, setup, image, objects, tuple(shown), tuple(map(str, tools)))
 
 
-def guarded(check: RepositoryCheck, failing: tuple[str, ...], found: Facts) -> RepositoryCheck:
-    """The check with the tests that fail now required, and their files put back as they are."""
-    tests = filter(looks_like_test, sorted(_tracked(found, check.repository)))
-    files = (path for path in tests if any(_of(name, path) for name in failing))
-    return replace(check, restore=(*check.restore, *files), required=failing)
+def _own(found: Facts, name: str) -> bool:
+    """Whether the user has made this folder: git ignores it, and holds nothing of it."""
+    if not (found.root / name).is_dir() or (found.root / name).is_symlink():
+        return False
+    held = theirs(found.root, "ls-files", "-z", "--", name)
+    ignored = theirs(found.root, "check-ignore", "-q", f"{name}/x")
+    return (held.returncode, held.stdout, ignored.returncode) == (0, b"", 0)
 
 
-def _ignored(found: Facts, name: str) -> bool:
-    there = (found.root / name).is_dir() and not (found.root / name).is_symlink()
-    return there and theirs(found.root, "check-ignore", "-q", f"{name}/x").returncode == 0
-
-
-def _tracked(found: Facts, source: RepositorySource) -> frozenset[str]:
-    more = {} if source.objects is None else {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(source.objects)}
-    listed = theirs(found.root, "ls-tree", "-r", "--name-only", "-z", "--full-tree", str(source.base), environment=more)
-    return frozenset(os.fsdecode(name) for name in listed.stdout.split(b"\0") if name)
-
-
-def _of(test: str, path: str) -> bool:
-    """Whether a test, by the name its runner gave it, lies in the file."""
-    module = path.removesuffix(".py").replace("/", ".")
-    return (
-        test == path
-        or test.startswith((f"{path}::", f"{path} › ", f"{module}."))
-        or f".{module}.".endswith(f".{test.rpartition('.')[0].rpartition('.')[0]}.")
-    )
+def _home_of(python: Path, found: Facts) -> Path | None:
+    """The folder of the interpreter that an environment was made from; None for what does not look like one."""
+    real = python.resolve()
+    home = real.parent.parent
+    if not (real.name.startswith("python") and real.parent.name == "bin"):
+        return None
+    if not (real.is_file() and os.access(real, os.X_OK)):
+        return None
+    private = (Path.home().resolve(), found.root.resolve())
+    return None if any(folder.is_relative_to(home) for folder in private) else home

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import typer
 
 from hardwon.cli.plain import one_line, printable
-from hardwon.errors import UsageError
+from hardwon.errors import HardwonError, InfrastructureError, UsageError
 from hardwon.record import feedback_from
 from hardwon.runs.folder import json_line, write_text
 from hardwon.runs.journal import FILE, Journal
@@ -36,15 +37,18 @@ class Outcome:
 
 
 def hand_over(outcome: Outcome, *, apply: bool, as_json: bool) -> int:
-    """Prints the change, the checks before and after and the cost; the exit code."""
+    """Prints the change, the checks before and after and the cost; the exit code.
+
+    Where no branch can be made all that is shown first: then it raises UsageError, InfrastructureError.
+    """
     row = outcome.row
     after = _after(outcome)
-    patch = branch = None
+    patch = branch = trouble = None
     if row.submission is not None:
         patch = outcome.out / PATCH
         write_text(patch, row.submission)
         if apply and row.solved:
-            branch = _branch(outcome, row.submission, patch)
+            branch, trouble = _branch(outcome, row.submission, patch)
     if as_json:
         beside = {"base": outcome.base, "before": asdict(outcome.before), "after": after and asdict(after)}
         places = {"patch": None if patch is None else str(patch), "branch": branch}
@@ -54,6 +58,9 @@ def hand_over(outcome: Outcome, *, apply: bool, as_json: bool) -> int:
     else:
         for line in _told(outcome, after, patch, branch, apply):
             typer.echo(line)
+    if trouble is not None:
+        sys.stdout.flush()
+        raise trouble
     return 3 if row.error is not None else 0 if row.solved else 1
 
 
@@ -74,7 +81,7 @@ def _told(outcome: Outcome, after: Feedback | None, patch: Path | None, branch: 
         lines.append(f"patch in {patch}")
     if branch is not None:
         lines.append(f"on branch {branch} of {outcome.found.root}; your tree is as it was")
-    elif apply:
+    elif apply and not row.solved:
         lines.append("no branch was made, since it is not solved")
     return lines
 
@@ -99,9 +106,12 @@ def _after(outcome: Outcome) -> Feedback | None:
     return next((each for each in said if (each.verdict, each.score) == (row.verdict, row.score)), None)
 
 
-def _branch(outcome: Outcome, change: str, patch: Path) -> str:
+def _branch(outcome: Outcome, change: str, patch: Path) -> tuple[str | None, HardwonError | None]:
+    """The name of the branch, or why there is none."""
     message = f"Make {one_line(outcome.check, 60)} succeed\n\nBy hardwon, model and lessons in {outcome.out}.\n"
     try:
-        return put_on_branch(outcome.found, outcome.base, change, outcome.branch, message, outcome.objects)
+        return put_on_branch(outcome.found, outcome.base, change, outcome.branch, message, outcome.objects), None
     except PatchRefused as error:
-        raise UsageError(f"--apply: {error}; it is in {patch}, apply it by hand") from error
+        return None, UsageError(f"--apply: {error}; it is in {patch}, apply it by hand")
+    except InfrastructureError as error:
+        return None, InfrastructureError(f"--apply: no branch was made: {error}; git apply {patch} by hand")

@@ -15,7 +15,8 @@ import typer
 
 from hardwon import prompts as prompt_texts
 from hardwon.cli.carrying import about_model, carry_out, need_price, run_folder
-from hardwon.cli.fix_source import guarded, snapshot_of, source_of
+from hardwon.cli.fix_guard import guarded
+from hardwon.cli.fix_source import snapshot_of, source_of
 from hardwon.cli.fixed import Outcome, hand_over
 from hardwon.cli.interruption import run_to_end
 from hardwon.cli.loop import LoopOptions

@@ -8,8 +8,11 @@ _BIDIRECTIONAL = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u20
 
 
 def printable(text: str, longest: int | None = None) -> str:
-    """`text` without control characters, terminal codes and direction marks; cut to `longest` characters."""
-    safe = "".join(c if _harmless(c) else "\ufffd" for c in text)
+    """`text` without control characters, terminal codes, direction marks and signs that no one sees.
+
+    Cut to `longest` characters.
+    """
+    safe = "".join(map(_shown, text))
     if longest is not None and len(safe) > longest:
         return safe[: longest - 1] + "…"
     return safe
@@ -20,7 +23,11 @@ def one_line(text: str, longest: int = 160) -> str:
     return printable(" ".join(text.split()), longest)
 
 
-def _harmless(character: str) -> bool:
+def _shown(character: str) -> str:
+    """The character, a mark in place of one that would do something, or nothing for one without a form (Cf)."""
     if character in "\n\t":
-        return True
-    return unicodedata.category(character) not in ("Cc", "Cs") and character not in _BIDIRECTIONAL
+        return character
+    category = unicodedata.category(character)
+    if category in ("Cc", "Cs") or character in _BIDIRECTIONAL:
+        return "\ufffd"
+    return "" if category == "Cf" else character

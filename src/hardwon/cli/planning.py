@@ -75,6 +75,10 @@ def _check(options: PlanOptions) -> None:
     limits = options.arms[0].budget
     if limits.calls is None and limits.tokens is None and limits.usd is None:
         raise UsageError(f"--budget {str(limits)!r}: a comparison needs a limit on tokens, calls or usd")
+    if limits.seconds is not None:
+        raise UsageError(
+            f"--budget {limits}: arms wait for each other's calls, so seconds are not equal; leave them out"
+        )
     if not 0 < options.difference <= 100:
         raise UsageError(f"--difference {options.difference:g}: want points above 0 and at most 100, such as 5")
     if not 0 < options.power < 1:

@@ -25,10 +25,13 @@ def report(
 ) -> None:
     """Show a run's solve rate with its interval, trials, tokens, cost per solved task and time."""
     from hardwon.cli.showing import check_form, show
+    from hardwon.errors import UsageError
     from hardwon.runs.decisions import told
     from hardwon.runs.folder import read_config
     from hardwon.runs.results import read_rows
 
+    if as_json and form not in ("table", "json"):
+        raise UsageError(f"--json and --format {form} ask for two things; give one of them")
     form = "json" if as_json else form
     config = read_config(folder)
     check_form(form, len(config["settings"].get("arms", {})))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -24,7 +25,7 @@ from hardwon.runs.settings import run_config
 from hardwon.sandbox.choose import open_sandbox
 from hardwon.sandbox.protocol import Limits, Sandbox
 from hardwon.sandbox.remembering import RememberingSandbox
-from hardwon.strategies.protocol import Strategy
+from hardwon.strategies.protocol import Strategy, learns
 from hardwon.suites.picking import Picking
 from hardwon.suites.registry import SuiteOptions, open_suite, suites
 from hardwon.task import Task
@@ -85,6 +86,9 @@ async def _work(options: RunOptions) -> int:
         need_price(options.arms[0].budget, model)
         feedback = options.feedback or _default_feedback(tasks)
         choices: dict[str, Any] = {}
+        if any(learns(arm.strategy) for arm in options.arms):
+            # what such an arm does on a task depends on those before it: another selection is another run
+            choices["order"] = hashlib.sha256("\0".join(task.id for task in tasks).encode()).hexdigest()[:8]
         if options.require_trust is not None:
             tasks = await trusted(tasks, suite.solutions(chosen), options.require_trust)
             choices["require_trust"] = options.require_trust

@@ -40,7 +40,7 @@ _NUMBER = re.compile(
     r"(?<![\w./])(?P<sign>-)?(?:[$€£¥]\s?)?(?P<minus>-)?"
     r"(?:(?P<whole>\d{1,50})\s+(?=\d+\s?/))?"
     r"(?:(?P<top>\d{1,50})\s?/\s?(?P<bottom>\d{1,50})|(?P<decimal>(?:\d{1,50}(?:\.\d{1,50})?|\.\d{1,50})(?:e[-+]?\d{1,2})?))"
-    r"(?![\d/])(?P<percent>\s?(?:%|per\s?cent\b))?",
+    r"(?![\d/]|e[-+]?\d)(?P<percent>\s?(?:%|per\s?cent\b))?",
     re.IGNORECASE,
 )
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 _HEADER = re.compile(r"^diff --git ", re.MULTILINE)
 _BODY = re.compile(r"^(?:@@ |GIT binary patch$|Binary files )", re.MULTILINE)
 _NAMED = re.compile(r"^(?:--- |\+\+\+ |(?:rename|copy) (?:from|to) )(.*?)\t?$", re.MULTILINE)
-_TEST = re.compile(r"(?:^|/)(?:tests?/.*|test_[^/]*|[^/]*_test\.\w+|[^/]*\.(?:test|spec)\.\w+)$")
+_TEST = re.compile(r"(?:^|/)(?:tests?/.*|__tests__/.*|test_[^/]*|[^/]*_test\.\w+|[^/]*\.(?:test|spec)\.\w+)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,27 @@ from hardwon.trial import Lesson
 
 
 def placebo(lesson: Lesson, task_id: str) -> Lesson:
-    """Lessons of the bundled tasks, cut to the number of words that `lesson` has; the same for the same lesson."""
+    """Lessons of other, bundled tasks, cut at the word that brings them nearest to the length of `lesson`.
+
+    Length is counted in characters, which tokens follow closer than words. The same for the same lesson.
+    """
     chance = random.Random(f"{task_id} {lesson.text}")
-    wanted = len(lesson.text.split())
+    others = [text for owner, text in _bundled() if owner != task_id]
     words: list[str] = []
-    while len(words) < wanted:
-        words += chance.choice(_others()).split()
-    return Lesson(" ".join(words[:wanted]), (), "placebo", lesson.rejected)
+    while len(" ".join(words)) < len(lesson.text):
+        words += chance.choice(others).split()
+    while words and _distance(words[:-1], lesson) <= _distance(words, lesson):
+        words.pop()
+    return Lesson(" ".join(words), (), "placebo", lesson.rejected)
+
+
+def _distance(words: list[str], lesson: Lesson) -> int:
+    return abs(len(" ".join(words)) - len(lesson.text))
 
 
 @cache
-def _others() -> tuple[str, ...]:
+def _bundled() -> tuple[tuple[str, str], ...]:
+    """Whose lesson, and its text; one a line, with a tab between."""
     text = resources.files("hardwon.reflection").joinpath("placebo.txt").read_text(encoding="utf-8")
-    return tuple(line for line in text.splitlines() if line)
+    pairs = (line.partition("\t") for line in text.splitlines() if line)
+    return tuple((owner, said) for owner, _, said in pairs)

@@ -21,6 +21,7 @@ def told(folder: Path, *, as_json: bool = False) -> Iterator[str]:
         if as_json:
             yield json_line({"task_id": key.task_id, "arm": key.arm, "seed": key.seed, **made}).rstrip("\n")
         else:
-            yield f"{key.task_id} · {key.arm} · after trial {made['trials']}: {made['action']} ({made['reason']})"
+            place = f"{key.task_id} · {key.arm} · seed {key.seed} · after trial {made.get('trials', '?')}"
+            yield f"{place}: {made.get('action', '?')} ({made.get('reason', '?')})"
     if not found and not as_json:
         yield "The strategies of this run took no decisions of their own."

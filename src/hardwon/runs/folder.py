@@ -6,6 +6,7 @@ import contextlib
 import errno
 import fcntl
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -69,10 +70,12 @@ def read_config(out: Path) -> dict[str, Any]:
         raise UsageError(
             f"{out}: no run folder (it has no {CONFIG}); give the folder that `hardwon run` made"
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{out / CONFIG}: does not read ({error}); give another run folder") from error
     if not isinstance(config, dict) or not isinstance(config.get("settings"), dict):
         raise UsageError(f"{out / CONFIG}: is not a configuration; give another run folder")
+    if (fault := _fault(config["settings"], config.get("about", {}))) is not None:
+        raise UsageError(f"{out / CONFIG}: {fault}: damaged, or of another version; give another run folder")
     return config
 
 
@@ -102,6 +105,32 @@ def write_text(path: Path, text: str) -> None:
     finally:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def _fault(settings: Mapping[str, Any], about: object) -> str | None:
+    """What is wrong with the parts of a configuration that are read of other people's folders; None for nothing."""
+    if not isinstance(about, dict):
+        return "about is no object"
+    arms, budget = settings.get("arms", {}), settings.get("budget", {})
+    if not isinstance(arms, dict) or not all(isinstance(arm, dict) for arm in arms.values()):
+        return "settings.arms is no object of objects"
+    if not isinstance(budget, dict) or not all(limit is None or _is_number(limit) for limit in budget.values()):
+        return "settings.budget is no object of numbers"
+    if len(arms) > 1 and "budget" not in settings:
+        return "settings.budget is missing"
+    if not isinstance(settings.get("sampling", {}), dict):
+        return "settings.sampling is no object"
+    seeds = settings.get("seeds", [])
+    if not isinstance(seeds, list) or not all(type(seed) is int for seed in seeds):
+        return "settings.seeds is no list of whole numbers"
+    for name in ("baseline", "data"):
+        if not isinstance(about.get(name), str | None):
+            return f"about.{name} is no text"
+    return None
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is int or (type(value) is float and math.isfinite(value))
 
 
 def _check_settings(out: Path, config: Mapping[str, Any], fresh: bool) -> None:

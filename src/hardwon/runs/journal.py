@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,8 +37,10 @@ CREATE TABLE IF NOT EXISTS events (
     UNIQUE (task_id, arm, seed, kind, idx)
 ) STRICT
 """
+_GRADED = ("grade", "row", "error")
 _ROLES: tuple[str, ...] = get_args(Role)
-_INSERT = "INSERT INTO events (task_id, arm, seed, kind, idx, at, elapsed, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+_COLUMNS = "task_id, arm, seed, kind, idx, at, elapsed, payload"
+_INSERT = f"INSERT INTO events ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,8 @@ class Key:
 class Journal:
     """The open journal of a run folder.
 
-    Raises UsageError for a file of another version or a damaged one, JournalError when it can not be written.
+    Raises UsageError for a file of another version or a damaged one (also when a damaged event is read), JournalError
+    when it can not be written.
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
@@ -75,7 +78,7 @@ class Journal:
                     "start with --fresh or another --out"
                 )
             self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute("SELECT 1 FROM events LIMIT 1")
+            self._db.execute(f"SELECT seq, {_COLUMNS} FROM events LIMIT 1")
         except sqlite3.DatabaseError as error:
             if _about_space(error):
                 raise JournalError(f"{path}: {error}; free some space and run the same command again") from error
@@ -97,7 +100,7 @@ class Journal:
                 "SELECT kind, idx, elapsed, payload FROM events WHERE task_id = ? AND arm = ? AND seed = ?",
                 (key.task_id, key.arm, key.seed),
             ).fetchall()
-        saved = {(kind, index): json.loads(payload) for kind, index, _, payload in rows}
+        saved = {(kind, index): self._read(payload) for kind, index, _, payload in rows}
         return JournalRecord(self, key, saved, max((row[2] for row in rows), default=0.0))
 
     def payloads(self, kind: str, key: Key | None = None) -> Iterator[tuple[Key, int, Any]]:
@@ -109,7 +112,7 @@ class Journal:
             values += (key.task_id, key.arm, key.seed)
         with self._errors():
             for task_id, arm, seed, index, payload in self._db.execute(sql + " ORDER BY seq", values):
-                yield Key(task_id, arm, seed), index, json.loads(payload)
+                yield Key(task_id, arm, seed), index, self._read(payload)
 
     def calls(self, task_id: str, seed: int) -> Iterator[tuple[str, int, Payload]]:
         """The model calls of all arms on a task and seed, in the order they were made: role, number and payload."""
@@ -117,7 +120,10 @@ class Journal:
         sql = f"SELECT kind, idx, payload FROM events WHERE task_id = ? AND seed = ? AND kind IN ({marks}) ORDER BY seq"
         with self._errors():
             for role, index, payload in self._db.execute(sql, (task_id, seed, *_ROLES)):
-                yield role, index, json.loads(payload)
+                call = self._read(payload)
+                if not isinstance(call.get("digest"), str) or not isinstance(call.get("completion"), dict):
+                    raise UsageError(f"{self.path}: task {task_id}: a model call of another version; give another run")
+                yield role, index, call
 
     def keys(self, kind: str) -> list[Key]:
         """Whose events of a kind there are, each once."""
@@ -127,6 +133,18 @@ class Journal:
 
     def close(self) -> None:
         self._db.close()
+
+    def _read(self, text: str) -> Payload:
+        """A payload. Raises UsageError where it is not what `append` wrote."""
+        try:
+            payload = json.loads(text)
+            if not isinstance(payload, dict):
+                raise ValueError("it is no object")
+        except (ValueError, TypeError, RecursionError) as error:
+            raise UsageError(
+                f"{self.path}: an event does not read ({error}), so it is damaged; start with --fresh or another --out"
+            ) from error
+        return payload
 
     def _tables(self) -> list[Any]:
         return self._db.execute("SELECT name FROM sqlite_master").fetchall()
@@ -159,9 +177,31 @@ class JournalRecord:
     def put(self, kind: str, index: int, payload: Payload, elapsed: float) -> None:
         self._journal.append(self._key, kind, index, payload, elapsed)
 
+    def for_session(self) -> SessionRecord:
+        """What a session may read and write of it: nothing that the grader said (law 1)."""
+        saved = {place: payload for place, payload in self._saved.items() if place[0] not in _GRADED}
+        return SessionRecord(saved, self.earlier_seconds, lambda *event: self.put(*event))
+
     def count(self, kind: str) -> int:
         """How many events of a kind earlier sittings left."""
         return sum(1 for known, _ in self._saved if known == kind)
+
+
+class SessionRecord:
+    """The record as a session holds it: its own earlier effects, and a way to add to them."""
+
+    def __init__(
+        self,
+        saved: dict[tuple[str, int], Payload],
+        earlier_seconds: float,
+        put: Callable[[str, int, Payload, float], None],
+    ) -> None:
+        self.earlier_seconds = earlier_seconds
+        self.put = put
+        self._saved = saved
+
+    def get(self, kind: str, index: int) -> Payload | None:
+        return self._saved.get((kind, index))
 
 
 def _about_space(error: sqlite3.Error) -> bool:

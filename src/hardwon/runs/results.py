@@ -9,16 +9,23 @@ from pathlib import Path
 
 from hardwon.errors import UsageError
 from hardwon.runs.folder import RESULTS, json_line, write_text
-from hardwon.runs.journal import FILE, Journal
+from hardwon.runs.journal import FILE, Journal, Key
 from hardwon.runs.row import Row
 
 
 def rows(journal: Journal) -> Iterator[Row]:
-    """The row of every task that finished, or that an error ended, in the order of `natural`."""
-    latest = {key: (payload["row"], True) for key, _, payload in journal.payloads("error")}
-    latest |= {key: (payload, False) for key, _, payload in journal.payloads("row")}
+    """The row of every task that finished, or that an error ended, in the order of `natural`.
+
+    Raises UsageError, with the file and the task, for a row of another version.
+    """
+    latest: dict[Key, object] = {key: payload.get("row") for key, _, payload in journal.payloads("error")}
+    latest |= {key: payload for key, _, payload in journal.payloads("row")}
     for key in sorted(latest, key=lambda k: (natural(k.task_id), k.arm, k.seed)):
-        yield Row.from_json(latest[key][0])
+        try:
+            row = Row.from_json(latest[key])
+        except UsageError as error:
+            raise UsageError(f"{journal.path}: task {key.task_id}: {error}") from error
+        yield row
 
 
 def natural(text: str) -> list[tuple[bool, int, str]]:
@@ -47,6 +54,16 @@ def read_rows(out: Path) -> list[Row]:
     if not path.is_file():
         raise UsageError(f"{out}: no run folder (it has no {FILE}); give the folder that `hardwon run` made")
     try:
-        return [Row.from_json(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines() if line]
-    except (ValueError, TypeError) as error:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except (OSError, ValueError) as error:
         raise UsageError(f"{path}: does not read ({error}); give another run folder") from error
+    return [_row(line, f"{path}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def _row(line: str, place: str) -> Row:
+    try:
+        return Row.from_json(json.loads(line))
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{place}: does not read ({error}); give another run folder") from error

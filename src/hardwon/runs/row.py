@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import cache
+from math import isfinite
+from types import NoneType, UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+from hardwon.errors import UsageError
 from hardwon.session import Session
 from hardwon.trial import NO_FEEDBACK, Feedback, Note, Source, Stop, Submission, Verdict
 
@@ -78,16 +82,91 @@ class Row:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Row:
-        row = {name: value for name, value in values.items() if name in _NAMES}
-        for name in ("trial_verdicts", "trial_scores"):
-            row[name] = tuple(row.get(name, ()))
-        row["curve"] = tuple(Point(**point) for point in row.get("curve", ()))
-        row["notes"] = tuple(Note(**note) for note in row.get("notes", ()))
+    def from_json(cls, values: object) -> Row:
+        """Reads `as_json`; fields that it does not know are left out.
+
+        Raises UsageError for a row that lacks a field or has another type in it: another version wrote it.
+        """
+        row = _known(cls, values)
+        assert isinstance(values, Mapping)
+        for name, types in _LISTS.items():
+            row[name] = _listed(name, values.get(name, ()), types)
+        for name in _COUNTS:
+            counts = values.get(name, {})
+            if not isinstance(counts, Mapping):
+                raise _other(f"{name} holds {type(counts).__name__}")
+            _listed(name, tuple(counts.values()), frozenset({int}))
+            row[name] = dict(counts)
+        row["curve"] = tuple(Point(**_known(Point, point)) for point in _items("curve", values.get("curve", ())))
+        row["notes"] = tuple(Note(**_known(Note, note)) for note in _items("notes", values.get("notes", ())))
         return cls(**row)
 
 
-_NAMES = frozenset(f.name for f in fields(Row))
+_LISTS: dict[str, frozenset[type]] = {
+    "trial_verdicts": frozenset({str}),
+    "trial_scores": frozenset({int, float}),
+}
+_COUNTS = ("tokens_by_role", "calls_by_role")
+_MOST = 1 << 63
+
+
+def _known(cls: type, values: object) -> dict[str, Any]:
+    """The values of a type's plain fields, each of the type that it is declared with. Raises UsageError."""
+    if not isinstance(values, Mapping):
+        raise _other(f"{type(values).__name__} is no object")
+    found = {}
+    for name, (types, needed) in _plain(cls).items():
+        if name not in values:
+            if needed:
+                raise _other(f"{name} is missing")
+            continue
+        found[name] = value = values[name]
+        if not _is_one(value, types):
+            raise _other(f"{name} holds {type(value).__name__}")
+    return found
+
+
+def _listed(name: str, values: object, types: frozenset[type]) -> tuple[Any, ...]:
+    found = _items(name, values)
+    if not all(_is_one(value, types) for value in found):
+        raise _other(f"{name} holds something else than {' or '.join(sorted(t.__name__ for t in types))}")
+    return found
+
+
+def _items(name: str, values: object) -> tuple[Any, ...]:
+    if not isinstance(values, list | tuple):
+        raise _other(f"{name} holds {type(values).__name__}")
+    return tuple(values)
+
+
+def _is_one(value: object, types: frozenset[type]) -> bool:
+    """Whether a value is of one of the types itself, and a number that can be reckoned with."""
+    if type(value) not in types:
+        return False
+    return isfinite(value) if type(value) is float else type(value) is not int or -_MOST < value < _MOST
+
+
+@cache
+def _plain(cls: type) -> dict[str, tuple[frozenset[type], bool]]:
+    """Of each field that holds one plain value: the types it may have in JSON, and whether it must be there."""
+    hints = get_type_hints(cls)
+    return {
+        one.name: (types, one.default is MISSING and one.default_factory is MISSING)
+        for one in fields(cls)
+        if (types := _types(hints[one.name])) <= {bool, int, float, str, NoneType}
+    }
+
+
+def _types(hint: Any) -> frozenset[type]:
+    if get_origin(hint) is Literal:
+        return frozenset({str})
+    if get_origin(hint) is UnionType:
+        return frozenset().union(*map(_types, get_args(hint)))
+    return frozenset({int, float}) if hint is float else frozenset({hint})
+
+
+def _other(fault: str) -> UsageError:
+    return UsageError(f"a row of another version: {fault}; read it with the version that wrote it, or run it afresh")
 
 
 def make_row(

@@ -150,7 +150,13 @@ class Runner:
             await asyncio.gather(*workers, return_exceptions=True)
 
     def _check_tasks(self, tasks: Sequence[Task]) -> None:
-        known = {key.task_id: payload["digest"] for key, _, payload in self._journal.payloads("task")}
+        known: dict[str, str] = {}
+        for key, _, payload in self._journal.payloads("task"):
+            if "digest" not in payload:
+                raise UsageError(
+                    f"{self._journal.path}: {key.task_id} is of another version; give another --out, or --fresh"
+                )
+            known[key.task_id] = payload["digest"]
         for task in tasks:
             if known.get(task.id, task.digest) != task.digest:
                 raise UsageError(f"{task.id}: has changed since this run began; give another --out, or --fresh")
@@ -185,7 +191,7 @@ class Runner:
             behaviour=task.behaviour,
             budget=arm.budget,
             sampling=arm.sampling,
-            record=record,
+            record=record.for_session(),
             watch=partial(self._observer.happen, task.id, arm.name),
             common=self._in_common(job),
             experience=experience,

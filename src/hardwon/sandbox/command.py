@@ -14,6 +14,7 @@ from hardwon.errors import SandboxError, UsageError
 from hardwon.sandbox.cgroup import Slot, open_slot
 from hardwon.sandbox.protocol import CommandResult, Limits
 from hardwon.sandbox.shell import Place, prepare, run_shell
+from hardwon.sandbox.workspaces.homes import delete
 
 MOST_BYTES, MOST_FILES = 512 << 20, 50_000
 """What a folder may hold to be copied in."""
@@ -73,7 +74,7 @@ def _run(
     finally:
         if slot is not None:
             slot.close()
-        shutil.rmtree(home, ignore_errors=True)
+        delete(home)
 
 
 def _place(home: Path, size: int) -> Place:

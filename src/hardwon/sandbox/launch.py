@@ -22,6 +22,7 @@ from hardwon.sandbox.answers import covers
 from hardwon.sandbox.cgroup import Slot, open_slot
 from hardwon.sandbox.inside import confine
 from hardwon.sandbox.protocol import Limits
+from hardwon.sandbox.workspaces.homes import delete
 
 INSIDE = Path(__file__).parent / "inside"
 _WALL = "/wall"
@@ -203,7 +204,7 @@ class Zygote:
         if self.slot is not None:
             self.slot.close()
         if self.tmp is not None:
-            shutil.rmtree(self.tmp, ignore_errors=True)
+            delete(self.tmp)
 
 
 def start_zygote(bubblewrap: bool, checkers: bool, answer_seconds: float, processor: int) -> Zygote:

@@ -76,8 +76,12 @@ def run_shell(
     mark = f"sandbox-{secrets.token_hex(8)}: "
     joins = slot.joins if slot is not None else ()
     told, tells = os.pipe()
+    orders = os.memfd_create("orders")
     try:
-        argv = _argv(command, place, limits, joins, mark, tells, network=network, bubblewrap=bubblewrap)
+        argv, config = _start(
+            command, place, limits, joins, mark, tells, orders, network=network, bubblewrap=bubblewrap
+        )
+        _write(orders, json.dumps(config).encode())
         watch = Watch(limits, head_bytes, stop, overstepped)
         try:
             process = subprocess.Popen(
@@ -87,7 +91,7 @@ def run_shell(
                 stderr=subprocess.STDOUT,
                 env={},
                 cwd="/",
-                pass_fds=(*joins, tells) if bubblewrap else joins,
+                pass_fds=(*joins, orders, tells) if bubblewrap else (*joins, orders),
                 start_new_session=True,
             )
         except OSError as error:
@@ -104,6 +108,7 @@ def run_shell(
         return CommandResult(None if ended_early else status, output, watch.seconds, watch.timed_out)
     finally:
         os.close(told)
+        os.close(orders)
 
 
 def prepare(home: Path) -> None:
@@ -115,17 +120,26 @@ def prepare(home: Path) -> None:
     (home / "passwd").write_text("user:x:1000:1000::/tmp:/bin/sh\n")
 
 
-def _argv(
+def _write(descriptor: int, data: bytes) -> None:
+    """Fills a file that is then read from its start."""
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(data)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+
+
+def _start(
     command: str,
     place: Place,
     limits: Limits,
     joins: tuple[int, ...],
     mark: str,
     tells: int,
+    orders: int,
     *,
     network: bool,
     bubblewrap: bool,
-) -> list[str]:
+) -> tuple[list[str], dict[str, Any]]:
+    """The command line, and what it is to read from the descriptor `orders`."""
     shims = f"{_WALL}/bin" if bubblewrap else str(place.home / "bin")
     path = (*place.path, str(Path(sys.executable).parent), str(Path(interpreter()).parent))
     environment = {
@@ -157,9 +171,9 @@ def _argv(
         config["landlock"] = [readable, [*place.writable, "/dev/null"]]
     source = _WALL if bubblewrap else str(INSIDE.parent)
     start = f"import sys; sys.path.insert(0, {source!r}); from inside.command import main; main(sys.argv[1])"
-    python = [interpreter(), "-I", "-S", "-X", "utf8", "-c", start, json.dumps(config)]
+    python = [interpreter(), "-I", "-S", "-X", "utf8", "-c", start, str(orders)]
     if not bubblewrap:
-        return python
+        return python, config
     # the empty folders come first, so that an interpreter that lies under /tmp is not covered by one
     argv = [
         *walls(network=network),
@@ -172,7 +186,7 @@ def _argv(
     ]
     argv += [*place.mounts_last, "--ro-bind", str(place.home / "passwd"), "/etc/passwd", "--proc", "/proc"]
     argv += ["--ro-bind", str(INSIDE), f"{_WALL}/inside", "--ro-bind", str(place.home / "bin"), shims]
-    return [*argv, "--remount-ro", "/", "--", *python]
+    return [*argv, "--remount-ro", "/", "--", *python], config
 
 
 class Watch:

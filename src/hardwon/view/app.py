@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from urllib.parse import parse_qsl
@@ -24,12 +25,13 @@ from hardwon.view.folders import Shelf
 from hardwon.view.guard import Guard
 from hardwon.view.links import Addresses
 from hardwon.view.live import changes
-from hardwon.view.reader import Reader
+from hardwon.view.reader import Reader, readable
 from hardwon.view.render import STATIC
 from hardwon.view.wanted import Wanted
 
 _LINKS = Addresses()
 _LONGEST_FORM = 100_000
+_SEED = re.compile(r"-?[0-9]{1,18}")
 
 
 def make_app(shelf: Shelf, token: str, port: int, bank: str | None = None) -> ASGIApp:
@@ -73,7 +75,9 @@ def make_app(shelf: Shelf, token: str, port: int, bank: str | None = None) -> AS
         form = dict(await _form(request))
 
         def made() -> str:
-            folder, key = start(reader(request).path, _key(request), change_from(form))
+            path = reader(request).path
+            with readable(path):
+                folder, key = start(path, _key(request), change_from(form))
             return _LINKS.task(shelf.add(folder).id, key)
 
         try:
@@ -156,7 +160,7 @@ async def _unknown(request: Request, error: Exception) -> Response:
 
 def _key(request: Request) -> Key:
     seed = request.query_params.get("seed", "0")
-    number = int(seed) if seed.lstrip("-").isascii() and seed.lstrip("-").isdigit() and len(seed) < 19 else 0
+    number = int(seed) if _SEED.fullmatch(seed) else 0
     return Key(request.query_params.get("id", ""), request.query_params.get("arm", ""), number)
 
 

@@ -14,7 +14,7 @@ from hardwon.runs.comparison.tables import tables, title
 from hardwon.runs.journal import Key
 from hardwon.runs.row import Row
 from hardwon.view.links import Links
-from hardwon.view.reader import Look, Reader
+from hardwon.view.reader import Look, Reader, readable
 from hardwon.view.render import page
 
 _WON = 100
@@ -26,7 +26,17 @@ def compare_page(readers: Sequence[Reader], links: Links, baseline: str | None =
 
     Raises UsageError where there is nothing to compare.
     """
-    looks = [(reader, reader.look()) for reader in readers]
+    looks = []
+    for reader in readers:
+        with readable(reader.path):
+            looks.append((reader, reader.look()))
+    with readable(readers[0].path):
+        return _compare_page(readers, looks, links, baseline)
+
+
+def _compare_page(
+    readers: Sequence[Reader], looks: Sequence[tuple[Reader, Look]], links: Links, baseline: str | None
+) -> str:
     rows, origin = _together(looks)
     arms = list(dict.fromkeys(row.arm for row in rows))
     if len(arms) < 2:

@@ -87,15 +87,16 @@ class Events:
             for _, kind, task, arm, seed, at, payload in self._db.execute(
                 f"SELECT {_COLUMNS} FROM events WHERE {found} ORDER BY seq", (after, until)
             ):
-                values = json.loads(payload)
-                yield Finished(Key(task, arm, seed), kind == "error", at, values["row"] if kind == "error" else values)
+                values = _object(payload)
+                row = values.get("row") if kind == "error" else values
+                yield Finished(Key(task, arm, seed), kind == "error", at, row if isinstance(row, dict) else {})
 
     def of(self, key: Key) -> list[Event]:
         """All that happened on one task in one arm, in order."""
         sql = "SELECT seq, kind, idx, elapsed, payload FROM events WHERE task_id = ? AND arm = ? AND seed = ?"
         with self._errors():
             found = self._db.execute(sql + " ORDER BY seq", (key.task_id, key.arm, key.seed)).fetchall()
-        return [Event(seq, kind, index, elapsed, json.loads(payload)) for seq, kind, index, elapsed, payload in found]
+        return [Event(seq, kind, index, elapsed, _object(payload)) for seq, kind, index, elapsed, payload in found]
 
     def sides(self, task_id: str) -> list[Key]:
         """The arms and seeds in which a task has been begun."""
@@ -148,5 +149,13 @@ class Events:
         with self._lock:
             try:
                 yield
-            except (sqlite3.Error, ValueError, KeyError, TypeError) as error:
+            except (sqlite3.Error, ValueError, TypeError, RecursionError) as error:
                 raise UsageError(f"{self._path}: does not read ({error}); it is damaged, or not a journal") from error
+
+
+def _object(text: str) -> dict[str, Any]:
+    """A payload. Raises ValueError where it is none."""
+    found = json.loads(text)
+    if not isinstance(found, dict):
+        raise ValueError("an event is no object")
+    return found

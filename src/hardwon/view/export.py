@@ -14,7 +14,7 @@ from hardwon.view import pages
 from hardwon.view.beside import compare_page
 from hardwon.view.folders import Shelf
 from hardwon.view.links import Files
-from hardwon.view.reader import Reader
+from hardwon.view.reader import Reader, readable
 from hardwon.view.render import STATIC
 from hardwon.view.wanted import Wanted, listed
 
@@ -24,8 +24,8 @@ _ASSETS = ("view.css", "icon.svg")
 def export_pages(places: Sequence[Path], out: Path) -> Path:
     """Writes all pages of the runs in and below `places` into a new folder, whole or not at all; gives its first page.
 
-    Raises UsageError where there is no run, or something lies at `out` already; InfrastructureError where it can not
-    be written.
+    Raises UsageError where there is no run, or none that can be read, or something lies at `out` already;
+    InfrastructureError where it can not be written.
     """
     for place in places:
         if not place.is_dir():
@@ -35,6 +35,7 @@ def export_pages(places: Sequence[Path], out: Path) -> Path:
     shelf = Shelf(places)
     if not shelf.readers():
         raise UsageError(f"{places[0]}: no run folder here; give one that hardwon run has made")
+    shelf.check()
     draft = out.with_name(f".hardwon-{os.getpid()}-{out.name}")
     try:
         draft.mkdir(parents=True)
@@ -63,7 +64,8 @@ def _write_all(shelf: Shelf, out: Path) -> None:
 
 
 def _write_run(reader: Reader, out: Path, links: Files) -> None:
-    rows = reader.look().rows
+    with readable(reader.path):
+        rows = reader.look().rows
     for number in range(1, listed(rows, Wanted()).pages + 1):
         wanted = Wanted(page=number)
         name = links.run(reader.id, wanted.query(page=number))

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import Lock
 
+from hardwon.errors import UsageError
 from hardwon.runs.folder import CONFIG
 from hardwon.runs.journal import FILE
-from hardwon.view.reader import Reader
+from hardwon.view.reader import Reader, readable
 
 _DEPTH = 3
 _SCAN_S = 2.0
@@ -71,6 +72,20 @@ class Shelf:
             self._readers = {reader.id: reader for reader in [*found, *gone]}
             self._scanned = time.monotonic()
             return list(self._readers.values())
+
+    def check(self) -> None:
+        """Raises UsageError, the first run's, where there are runs and none of them can be read."""
+        first: UsageError | None = None
+        for reader in self.readers():
+            try:
+                with readable(reader.path):
+                    reader.look()
+            except UsageError as error:
+                first = first or error
+            else:
+                return
+        if first is not None:
+            raise first
 
     def add(self, path: Path) -> Reader:
         """Takes in a run that lies elsewhere."""

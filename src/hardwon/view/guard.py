@@ -17,6 +17,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
+_USUAL = 80
+"""Browsers leave this port out of the name."""
 _HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -39,6 +41,8 @@ class Guard:
         self._token = token
         self._cookie = f"hardwon-{port}"
         self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        if port == _USUAL:
+            self._hosts |= {"127.0.0.1", "localhost"}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

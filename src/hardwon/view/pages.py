@@ -20,7 +20,7 @@ from hardwon.view.branch import origin_of
 from hardwon.view.change import Line, changes
 from hardwon.view.folders import Shelf
 from hardwon.view.links import Links
-from hardwon.view.reader import Look, Reader
+from hardwon.view.reader import Look, Reader, readable
 from hardwon.view.render import page
 from hardwon.view.story import Attempt, Story, told
 from hardwon.view.text import without_passwords
@@ -56,6 +56,11 @@ def runs_page(shelf: Shelf, links: Links, find: str = "", order: str = "newest")
 
 def run_page(reader: Reader, links: Links, wanted: Wanted) -> str:
     """One run: its arms, their curves, what the tokens went for, and its tasks."""
+    with readable(reader.path):
+        return _run_page(reader, links, wanted)
+
+
+def _run_page(reader: Reader, links: Links, wanted: Wanted) -> str:
     look = reader.look()
     rows = look.rows
     now: list[tuple[Key, str, float]] = []
@@ -92,6 +97,11 @@ def run_page(reader: Reader, links: Links, wanted: Wanted) -> str:
 
 def task_page(reader: Reader, links: Links, key: Key) -> str:
     """One task in one arm: its trials side by side. Raises LookupError for a task that was never begun."""
+    with readable(reader.path):
+        return _task_page(reader, links, key)
+
+
+def _task_page(reader: Reader, links: Links, key: Key) -> str:
     look = reader.look()
     newest = reader.events().newest(key)  # before the events are read: what comes between is then told anew
     story = _story(reader, key)
@@ -145,7 +155,8 @@ def _origin(reader: Reader, key: Key) -> dict[str, Any] | None:
 
 def calls_page(reader: Reader, links: Links, key: Key) -> str:
     """The exact prompts and replies of a task. Raises LookupError for a task that was never begun."""
-    return page("calls", links, reader=reader, look=reader.look(), key=key, story=_story(reader, key))
+    with readable(reader.path):
+        return page("calls", links, reader=reader, look=reader.look(), key=key, story=_story(reader, key))
 
 
 def message_page(links: Links, heading: str, text: str) -> str:
@@ -160,17 +171,18 @@ def settings_text(config: Mapping[str, Any]) -> str:
 
 def _found(reader: Reader) -> Found:
     try:
-        look = reader.look()
-        if look.state != "running":
-            reader.close()  # hundreds of journals that nobody writes in need not stay open
-        top = max(look.rows.summaries, key=lambda s: s.rate, default=None)
-        return Found(
-            reader,
-            look,
-            top=top,
-            bar=figures.outcome_bar(look.rows.outcomes[top.arm]) if top else (),
-            tokens=sum(s.tokens_in + s.tokens_out for s in look.rows.summaries),
-        )
+        with readable(reader.path):
+            look = reader.look()
+            if look.state != "running":
+                reader.close()  # hundreds of journals that nobody writes in need not stay open
+            top = max(look.rows.summaries, key=lambda s: s.rate, default=None)
+            return Found(
+                reader,
+                look,
+                top=top,
+                bar=figures.outcome_bar(look.rows.outcomes[top.arm]) if top else (),
+                tokens=sum(s.tokens_in + s.tokens_out for s in look.rows.summaries),
+            )
     except UsageError as error:
         return Found(reader, None, trouble=str(error))
 
@@ -186,6 +198,8 @@ def _story(reader: Reader, key: Key) -> Story:
         raise LookupError(key.task_id)
     try:
         return told(events)
+    except UsageError as error:
+        raise UsageError(f"{reader.path}: task {key.task_id}: {error}") from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(
             f"The events of {key.task_id} do not read ({type(error).__name__}: {error}): the journal is damaged, or of"

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 from typing import Any, Literal
+
+from jinja2 import TemplateError
 
 from hardwon.errors import UsageError
 from hardwon.runs.folder import read_config
@@ -20,6 +24,8 @@ from hardwon.view.text import without_passwords
 from hardwon.view.writer import is_written
 
 State = Literal["running", "finished", "stopped", "empty"]
+_BROKEN = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, TemplateError)
+_MOST = 1 << 53
 _PACE = 50
 """The time left is reckoned from so many of the last finished rows."""
 
@@ -54,6 +60,17 @@ class Look:
     def seeds(self) -> list[int]:
         settings = self.config["settings"]
         return list(settings.get("seeds") or [settings.get("seed", 0)])
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Whatever a damaged run folder, or one of another version, breaks on becomes a UsageError that names it."""
+    try:
+        yield
+    except _BROKEN as error:
+        raise UsageError(
+            f"{path}: does not read ({type(error).__name__}: {error}); it is damaged, or of another version"
+        ) from error
 
 
 class Reader:
@@ -136,7 +153,10 @@ class Reader:
         self._times.clear()
 
     def _take(self, found: Finished) -> None:
-        row = Row.from_json({**found.row, "submission": None})
+        try:
+            row = Row.from_json({**found.row, "submission": None})
+        except UsageError as error:
+            raise UsageError(f"{self.path / FILE}: task {found.key.task_id}: {error}") from error
         if found.error:
             self._errors[found.key] = row
         else:
@@ -190,4 +210,4 @@ def _total(config: dict[str, Any]) -> int | None:
     tasks = config.get("about", {}).get("tasks")
     settings = config["settings"]
     sides = len(settings.get("arms", {})) * len(settings.get("seeds") or [0])
-    return tasks * sides if isinstance(tasks, int) and sides else None
+    return tasks * sides if isinstance(tasks, int) and 0 <= tasks < _MOST and sides else None

@@ -15,7 +15,8 @@ import uvicorn
 
 from hardwon.errors import UsageError
 from hardwon.view.app import make_app
-from hardwon.view.folders import Shelf
+from hardwon.view.folders import Shelf, is_run
+from hardwon.view.reader import readable
 from hardwon.view.render import warm
 
 HOST = "127.0.0.1"
@@ -26,7 +27,7 @@ def serve(places: Sequence[Path], port: int, ready: Callable[[str], None], bank:
     """Shows the runs in and below `places` until Ctrl-C; `ready` gets the address, with its token.
 
     Port 0 is any that is free; `bank` is the place of the reasoning bank (None: the usual one). Raises UsageError for a
-    place that is not there, or a port that is taken.
+    place that is not there, run folders none of which can be read, or a port that is taken.
     """
     for place in places:
         if not place.is_dir():
@@ -35,6 +36,8 @@ def serve(places: Sequence[Path], port: int, ready: Callable[[str], None], bank:
         port = door.getsockname()[1]
         token = secrets.token_urlsafe(16)
         shelf = Shelf(places)
+        if all(is_run(place) for place in places):
+            shelf.check()
         config = uvicorn.Config(
             make_app(shelf, token, port, bank),
             log_level="warning",
@@ -60,7 +63,7 @@ def _look_ahead(shelf: Shelf) -> None:
     with contextlib.suppress(UsageError):
         warm()
         for reader in shelf.readers()[:_AHEAD]:
-            with contextlib.suppress(UsageError):
+            with contextlib.suppress(UsageError), readable(reader.path):
                 look = reader.look()
                 look.rows.prepare()
 

@@ -81,6 +81,12 @@ class Story:
     grade: Feedback | None
     row: Row | None
 
+    @property
+    def oracle(self) -> bool:
+        """Whether the loop was fed by the hidden answer (law 1)."""
+        sources = [attempt.feedback.source for attempt in self.attempts if attempt.feedback]
+        return "oracle" in (*sources, self.row and self.row.feedback)
+
 
 def told(events: Sequence[Event]) -> Story:
     """Puts a task's events together. Events of kinds that it does not know do no harm."""

@@ -14,8 +14,12 @@ _MARKS = {
     for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C, 0x2028, 0x2029, 0xFEFF)
 }
 _SHOWN = _LETTERS | _DELETE | _MARKS | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
-_KEY = re.compile(r"\b(?:sk-[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{35}|(?:gsk|hf)_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{40,})")
-"""Keys of the providers, which an error message may quote."""
+_KEY = re.compile(
+    r"\b(?:sk-[A-Za-z0-9_-]{20,}|AIza[A-Za-z0-9_-]{35}|(?:gsk|hf)_[A-Za-z0-9]{30,}|xai-[A-Za-z0-9]{40,}"
+    r"|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|AKIA[A-Z0-9]{16}|glpat-[A-Za-z0-9_-]{20,})"
+)
+"""Keys of model providers, code hosts and clouds, which an error message or a program may quote."""
+_SHORTEST_KEY = 20
 
 _PASSWORD = re.compile(r"(?<=://)[^/\s@\"]+(?=@)")
 
@@ -30,7 +34,7 @@ def shown(text: str) -> str:
 
     What looks like a provider's key is left out.
     """
-    text = _KEY.sub("‹key›", text.replace("\r\n", "\n")) if len(text) > 20 else text
+    text = _KEY.sub("‹key›", text.replace("\r\n", "\n")) if len(text) >= _SHORTEST_KEY else text
     return text if text.isascii() and text.isprintable() else text.translate(_SHOWN)
 
 

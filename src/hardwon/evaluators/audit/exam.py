@@ -36,6 +36,8 @@ async def audit_task(task: Task, solution: str | None = None, *, reruns: int = 3
     that pass `solution` fail it; one that nobody fails is a survivor and may be a harmless change. `solution` and one
     attack are checked `reruns` times: an evaluator that changes its mind is flaky. Raises InfrastructureError.
     """
+    if task.problem.kind not in ("function", "stdio"):
+        return TaskAudit(task.id, remarks=("its answer decides: there are no tests to attack",))
     panel = panel_of(task)
     evaluators = panel.evaluators
     if not evaluators:

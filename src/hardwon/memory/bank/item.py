@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from hardwon.errors import UsageError
 
@@ -26,9 +26,14 @@ RECALLED: tuple[State, ...] = ("provisional", "active", "pinned")
 _LONGEST = {"title": 120, "description": 400, "content": 2000, "applies": 400, "avoid": 400}
 _ASKED = 600
 """Characters of a task's text that an item keeps."""
-_UNREADABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
-"""Control signs, halves of pairs, and signs that reorder the text around them: a reader would not see what a model
-sees."""
+_LONGEST_NAME = 1000
+"""Characters of any other text of scope and provenance."""
+_ID = re.compile(r"[\w.:-]{1,64}")
+_UNREADABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+)
+"""Control signs, halves of pairs, signs without width, tag signs, and signs that reorder the text around them: a reader
+would not see what a model sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,9 @@ class Provenance:
     asked: str = ""
 
 
+Part = TypeVar("Part", Scope, Provenance)
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """A lesson of the bank. Raises UsageError for a text that is empty where it must not be, too long, or not text.
@@ -83,7 +91,16 @@ class Item:
     def __post_init__(self) -> None:
         for name, most in _LONGEST.items():
             _check_text(name, getattr(self, name), most, needed=name in ("title", "content"))
-        _check_text("asked", self.provenance.asked, _ASKED, needed=False)
+        _check_names("scope", self.scope, Scope)
+        _check_names("provenance", self.provenance, Provenance)
+        _check_text("provenance.asked", self.provenance.asked, _ASKED, needed=False)
+        _check_whole("provenance.seed", self.provenance.seed)
+        if self.provenance.trial is not None:
+            _check_whole("provenance.trial", self.provenance.trial)
+        _check_list("supersedes", self.supersedes)
+        for name, text in (*(("supersedes", old) for old in self.supersedes), ("id", self.id)):
+            if not isinstance(text, str) or (not _ID.fullmatch(text) and (name, text) != ("id", "")):
+                raise UsageError(f"field {name}: want 1 to 64 letters, digits, dots, colons or dashes for an item's id")
         for name, kind in (("label", Label), ("labelled_by", Labeller), ("state", State)):
             if getattr(self, name) not in get_args(kind):
                 raise UsageError(f"{name} {getattr(self, name)!r}: unknown; choose {', '.join(get_args(kind))}")
@@ -124,14 +141,10 @@ class Item:
             if name not in given:
                 raise UsageError(f"field {name} is missing")
         given.setdefault("description", "")
-        try:
-            given["scope"] = Scope(**_tupled(given.get("scope") or {}))
-            given["provenance"] = Provenance(**_tupled(given.get("provenance") or {}))
-            given["supersedes"] = tuple(given.get("supersedes") or ())
-            return cls(**given)
-        except TypeError as error:
-            known = ", ".join(f.name for f in fields(cls))
-            raise UsageError(f"{str(error).partition('() ')[2] or error}; the fields are {known}") from error
+        _check_known("", given, cls)
+        given["scope"] = _part("scope", Scope, given.get("scope", {}))
+        given["provenance"] = _part("provenance", Provenance, given.get("provenance", {}))
+        return cls(**_tupled(given))
 
 
 def problem_digest(prompt: str) -> str:
@@ -160,6 +173,48 @@ def _check_text(name: str, text: object, most: int, *, needed: bool) -> None:
         raise UsageError(f"field {name} has {len(text)} characters; at most {most} are kept, so shorten it")
     if (found := _UNREADABLE.search(text)) is not None:
         raise UsageError(f"field {name} holds {found[0]!r}, which is no readable text; take it out")
+
+
+def _check_names(part: str, value: object, kind: type[Scope | Provenance]) -> None:
+    """Raises UsageError unless all texts of a scope or provenance, and those in its lists, are names of bounded length.
+
+    `asked` has its own bound.
+    """
+    if not isinstance(value, kind):
+        raise UsageError(f"field {part}: want an object, not {type(value).__name__}")
+    for one in fields(kind):
+        held, name = getattr(value, one.name), f"{part}.{one.name}"
+        if isinstance(one.default, tuple):
+            _check_list(name, held)
+            for text in held:
+                _check_text(name, text, _LONGEST_NAME, needed=False)
+        elif isinstance(one.default, str):
+            _check_text(name, held, _LONGEST_NAME, needed=False)
+
+
+def _check_known(prefix: str, given: Iterable[str], kind: type[Item | Scope | Provenance]) -> None:
+    known = [prefix + one.name for one in fields(kind)]
+    for name in given:
+        if prefix + name not in known:
+            raise UsageError(f"field {prefix + name[:40]!a} is unknown; the fields are {', '.join(known)}")
+
+
+def _check_list(name: str, values: object) -> None:
+    if not isinstance(values, tuple):
+        raise UsageError(f"field {name}: want a list of texts, not {type(values).__name__}")
+
+
+def _check_whole(name: str, number: object) -> None:
+    if type(number) is not int:
+        raise UsageError(f"field {name}: want a whole number, not {type(number).__name__}")
+
+
+def _part(name: str, kind: type[Part], values: object) -> Part:
+    """A scope or provenance as JSON has it; a seed of null is as if it were not there."""
+    if not isinstance(values, Mapping):
+        raise UsageError(f"field {name}: want an object, not {type(values).__name__}")
+    _check_known(f"{name}.", values, kind)
+    return kind(**_tupled({key: value for key, value in values.items() if (key, value) != ("seed", None)}))
 
 
 def _tupled(values: Mapping[str, Any]) -> dict[str, Any]:

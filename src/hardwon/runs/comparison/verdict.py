@@ -12,6 +12,10 @@ _DEARER = 1.05
 """Spending at least so many times the baseline's is called dearer; it shows as 1.1 times."""
 
 
+_SMALL = 0.05
+"""A difference of solve rates that is taken for too small to pay, whatever it is."""
+
+
 def judged(found: Difference, confidence: float, *, several: bool) -> Difference:
     """The difference with its verdict and sentence; `several` says that p was adjusted for more than one."""
     verdict = _verdict(found, confidence)
@@ -56,9 +60,14 @@ def _dear_for_nothing(found: Difference) -> bool:
 
 
 def _did_not_pay(found: Difference) -> str:
-    outcome = "and it solves less" if found.verdict == "worse" else "and not shown to solve more"
+    """A loss, or a gain that is small at best, did not pay; where the data can not tell, that is what it says."""
     price = f"{times(found.times)} times the {NAMES[found.unit]} of {found.baseline}"
-    return f"{found.arm}: it did not pay: {price}, {outcome}."
+    if found.verdict == "worse":
+        return f"{found.arm}: it did not pay: {price}, and it solves less."
+    if found.interval is not None and found.interval[1] < _SMALL:
+        most = tidy(100 * max(0.0, found.interval[1]))
+        return f"{found.arm}: it did not pay: {price}, and it solves at most {most} points more."
+    return f"{found.arm}: not shown to pay: {price}, and not shown to solve more; these tasks are too few to tell."
 
 
 def _labels(arms: Sequence[ArmResult]) -> Iterator[str]:
@@ -76,6 +85,11 @@ def _labels(arms: Sequence[ArmResult]) -> Iterator[str]:
 
 
 def _gaps(comparison: Comparison) -> Iterator[str]:
+    if len({arm.rows for arm in comparison.arms}) > 1:
+        yield (
+            "The run is not finished: its arms have not all worked the same tasks, so their rates can not be held"
+            " beside each other yet; the paired differences can."
+        )
     if left_out := [f"{found.arm} {found.left_out}" for found in comparison.differences if found.left_out]:
         yield (
             f"Pairs of task and seed left out of the differences, because they are not graded in both the arm and"

@@ -12,9 +12,13 @@ from typing import Any
 from . import confine
 
 
-def main(config_text: str) -> None:
-    """Never returns: becomes `/bin/sh -c command`, or ends with a message on standard error and status 125."""
-    config: dict[str, Any] = json.loads(config_text)
+def main(descriptor: str) -> None:
+    """Never returns: becomes `/bin/sh -c command`, or ends with a message on standard error and status 125.
+
+    What to do is read from the descriptor, since any user of the machine can see a command line.
+    """
+    with os.fdopen(int(descriptor), encoding="utf-8") as told:
+        config: dict[str, Any] = json.load(told)
     try:
         for fd in config["cgroups"]:
             os.write(fd, b"0")

@@ -210,14 +210,37 @@ class Zygote:
             confine.fresh_tmpfs("/tmp", self.config["tmp_mib"], 4096)
             os.chdir("/tmp")
         else:
-            import shutil
-            from pathlib import Path
+            empty_here()
 
-            for entry in list(Path(self.tmp).iterdir()):
-                if entry.is_dir() and not entry.is_symlink():
-                    shutil.rmtree(entry)
-                else:
-                    entry.unlink()
+
+def empty_here() -> None:
+    """Empties the working directory, in which nothing runs any more; it may be deeper than a path can be long."""
+    levels: list[tuple[str, list[str]]] = [("", _clear_files())]
+    while True:
+        name, folders = levels[-1]
+        if folders:
+            inner = folders.pop()
+            os.chmod(inner, 0o700)  # noqa: PTH101  (as in all of this file)
+            os.chdir(inner)
+            levels.append((inner, _clear_files()))
+        elif len(levels) == 1:
+            return
+        else:
+            levels.pop()
+            os.chdir("..")
+            os.rmdir(name)  # noqa: PTH106
+
+
+def _clear_files() -> list[str]:
+    """Removes what is no folder from the working directory; the folders."""
+    folders = []
+    with os.scandir(".") as entries:
+        for entry in list(entries):
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.name)
+            else:
+                os.unlink(entry.name)  # noqa: PTH108
+    return folders
 
 
 def main(control: int, config_text: str) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tarfile
 import zipfile
 from pathlib import Path
 
 from hardwon.errors import UsageError
-from hardwon.sandbox.workspaces.git import GitFailed, run_git
+from hardwon.sandbox.workspaces.git import GitFailed, run_git, tame
 
 
 def unpack(file: Path, into: Path) -> Path:
@@ -28,4 +29,10 @@ def unpack(file: Path, into: Path) -> Path:
             f"{file}: can not be unpacked ({error}); give a tar or zip archive, or a git bundle"
         ) from error
     inside = list(into.iterdir())
-    return inside[0] if len(inside) == 1 and inside[0].is_dir() and inside[0].name != ".git" else into
+    root = inside[0] if len(inside) == 1 and inside[0].is_dir() and inside[0].name != ".git" else into
+    bare = not os.path.lexists(root / ".git")
+    folder = root if bare else root / ".git"
+    if root.is_symlink() or folder.is_symlink() or not (folder / "HEAD").is_file():
+        raise UsageError(f"{file}: holds no git repository; pack the folder with its .git, or make a git bundle")
+    tame(folder, bare=bare)
+    return root

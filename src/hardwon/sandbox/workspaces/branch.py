@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from hardwon.errors import InfrastructureError
 from hardwon.sandbox.workspaces.change import PatchRefused
@@ -13,6 +13,8 @@ from hardwon.sandbox.workspaces.git import IDENTITY, Facts, complaint, theirs
 
 def put_on_branch(found: Facts, base: str, patch: str, name: str, message: str, objects: Path | None = None) -> str:
     """Makes a branch with the change as one commit on top of `base`; its name, which is `name` or `name-2`, ….
+
+    Where another branch stands in the way of the slashes in `name` they become dashes.
 
     `base` may lie in the further folder of `objects`; it is then brought in. Raises PatchRefused for a change that does
     not apply there (that of a submodule's files does not), InfrastructureError.
@@ -34,8 +36,12 @@ def put_on_branch(found: Facts, base: str, patch: str, name: str, message: str, 
 
 
 def _free_name(found: Facts, name: str) -> str:
+    above = [str(parent) for parent in PurePosixPath(name).parents if parent.name]
+    taken = theirs(found.root, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads").stdout.split(b"\n")
+    if any(each.encode() in taken for each in above):
+        name = name.replace("/", "-")
     free, number = name, 1
-    while theirs(found.root, "show-ref", "--verify", "--quiet", f"refs/heads/{free}").returncode == 0:
+    while theirs(found.root, "for-each-ref", "--count=1", f"refs/heads/{free}").stdout:  # it, or any below it
         number += 1
         free = f"{name}-{number}"
     return free

@@ -7,6 +7,7 @@ tree, and of the settings in it only `.gitignore` and `.gitattributes` count.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -25,10 +26,11 @@ _DIFF = (
     "--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--inter-hunk-context=0", "--diff-algorithm=myers",
 )  # fmt: skip
 _SECTION = b"diff --git "
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class UnfitChange(HardwonError):
-    """What was left in the tree can not be handed in as a change: it is too large."""
+    """What was left in the tree can not be handed in as a change: it is too large, or git can not read it."""
 
 
 class PatchRefused(HardwonError):
@@ -38,7 +40,8 @@ class PatchRefused(HardwonError):
 def difference(git: Git, base: str) -> str:
     """The diff from the tree `base` to the working tree: new and binary files in, ignored ones out, modes kept.
 
-    Raises UnfitChange for a change of more than `MOST_BYTES`, GitFailed.
+    Raises UnfitChange for a change of more than `MOST_BYTES` and for what git can not read; a full disk is trouble of
+    the world: GitFailed, OSError.
     """
     scratch = replace(git, index=git.folder / "change-index")
     assert scratch.index is not None
@@ -48,8 +51,21 @@ def difference(git: Git, base: str) -> str:
             _weigh(scratch)
             scratch("add", "--all")
         return _as_text(scratch, base)
+    except GitFailed as error:
+        if any(os.strerror(number) in str(error) for number in _FULL) or _full(git.folder):
+            raise
+        raise UnfitChange(f"git can not read the tree: {error}; put right or remove what it names") from error
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        raise UnfitChange("folders lie deeper in the tree than a path can be long; remove them") from error
     finally:
         scratch.index.unlink(missing_ok=True)
+
+
+def _full(folder: Path) -> bool:
+    """Whether its disk is; git does not always say that this was the matter."""
+    return shutil.disk_usage(folder).free < 1 << 20
 
 
 def snapshot(git: Git) -> str:

@@ -88,7 +88,8 @@ def _store_of(facts: Facts, path: str) -> Path | None:
     if place.is_file():
         told = place.read_text(errors="replace").partition("gitdir:")[2].strip()
         place = (facts.root / path / told).resolve()
-    return place / "objects" if (place / "objects").is_dir() else None
+    within = any(place.resolve().is_relative_to(own.resolve()) for own in (facts.root, facts.common))
+    return place / "objects" if within and (place / "objects").is_dir() else None
 
 
 def _excludes(facts: Facts) -> str:

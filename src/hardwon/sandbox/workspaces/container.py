@@ -13,7 +13,7 @@ from pathlib import Path
 from hardwon.errors import SandboxError, UsageError
 from hardwon.sandbox.protocol import CommandResult
 from hardwon.sandbox.shell import Watch
-from hardwon.sandbox.workspaces.git import facts
+from hardwon.sandbox.workspaces.git import facts, tame
 from hardwon.sandbox.workspaces.homes import CONTAINER, remove_container
 from hardwon.sandbox.workspaces.rooms import HEAD_BYTES, LIMITS, Room, in_thread
 
@@ -55,10 +55,13 @@ class Container:
         options = ["--name", self._name, "--workdir", folder, "--entrypoint", "/bin/sh", *_walls(runtime, network)]
         for there, inside, how in shown:
             options += ["--volume", f"{there}:{inside}{how}"]
-        for name, value in {"HOME": "/tmp", "PYTHONDONTWRITEBYTECODE": "1", **environment}.items():
-            options += ["--env", f"{name}={value}"]
+        options += ["--env", "HOME=/tmp", "--env", "PYTHONDONTWRITEBYTECODE=1"]
+        # by name alone, as others can read a command line; but what the runtime itself may go by is left to it
+        quiet = {name: value for name, value in environment.items() if os.environ.get(name, value) == value}
+        for name, value in environment.items():
+            options += ["--env", name if name in quiet else f"{name}={value}"]
         try:
-            call(runtime, "run", "--detach", "--rm", *options, image, "-c", _WAIT)
+            call(runtime, "run", "--detach", "--rm", *options, image, "-c", _WAIT, environment=quiet)
         except BaseException:
             self.close()
             raise
@@ -111,10 +114,12 @@ def take_out(runtime: str, image: str, folder: Path, home: Path) -> str:
         call(runtime, "cp", f"{home.name}:{folder}", str(home / "tree"))
     finally:
         remove_container(runtime, home.name)
-    if not (home / "tree" / ".git").is_dir():
+    place = home / "tree" / ".git"
+    if (home / "tree").is_symlink() or place.is_symlink() or not place.is_dir():
         raise UsageError(f"{folder} in the image {image}: is not a git repository; give where it lies in the image")
     (home / ORIGIN).mkdir()
-    shutil.move(home / "tree" / ".git", home / ORIGIN / ".git")
+    place.rename(home / ORIGIN / ".git")
+    tame(home / ORIGIN / ".git", bare=False)
     return facts(home / ORIGIN, None).commit
 
 
@@ -124,8 +129,8 @@ def need(runtime: str) -> None:
         raise SandboxError(f"{runtime} is not installed; install it, or choose another backend such as bubblewrap")
 
 
-def call(runtime: str, *arguments: str) -> str:
-    """What the runtime prints. Raises SandboxError with its complaint."""
+def call(runtime: str, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
+    """What the runtime prints; `environment` adds to its own. Raises SandboxError with its complaint."""
     try:
         done = subprocess.run(
             [runtime, *arguments],
@@ -133,6 +138,7 @@ def call(runtime: str, *arguments: str) -> str:
             capture_output=True,
             text=True,
             errors="replace",
+            env={**os.environ, **(environment or {})},
             timeout=_START_SECONDS,
             check=False,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -61,6 +62,7 @@ def run_git(
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_LAZY_FETCH": "1",
     }
     done = _run([*_SAFE, *arguments], bare | IDENTITY | dict(environment), data, where)
     if done.returncode != 0:
@@ -117,12 +119,39 @@ def facts(path: Path, base: str | None, objects: Path | None = None) -> Facts:
     return Facts(root, Path(common), commit.stdout.decode().strip(), form)
 
 
+def tame(folder: Path, *, bare: bool) -> None:
+    """Takes from a git directory that came from elsewhere what could run commands here, or lead out of it.
+
+    Its settings become ours; hooks and the names of other folders go. Raises UsageError for one that is made of links.
+    """
+    linked = [path for inner in (folder, folder / "objects", folder / "objects" / "info") for path in _links_in(inner)]
+    if folder.is_symlink() or linked:
+        raise UsageError(f"{(linked or [folder])[0]}: is a link, which a git directory from elsewhere may not hold")
+    kept = ""
+    for name in ("objectFormat", "refStorage"):
+        with contextlib.suppress(GitFailed):
+            asked = ("config", "--file", str(folder / "config"), "--get", f"extensions.{name}")
+            value = run_git(asked, {}).decode("utf-8", "replace").strip()
+            if value in ("sha256", "reftable"):
+                kept += f"\t{name} = {value}\n"
+    for stray in ("config", "config.worktree", "commondir", "gitdir", "objects/info/alternates"):
+        (folder / stray).unlink(missing_ok=True)
+    shutil.rmtree(folder / "hooks", ignore_errors=True)
+    core = f"[core]\n\trepositoryformatversion = {int(bool(kept))}\n\tbare = {str(bare).lower()}\n"
+    (folder / "config").write_text(core + (f"[extensions]\n{kept}" if kept else ""))
+
+
+def _links_in(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if path.is_symlink()] if folder.is_dir() else []
+
+
 def theirs(
     path: Path, *arguments: str, environment: Mapping[str, str] | None = None, data: bytes | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     """Runs git in a user's repository as the user would, but for variables that lead elsewhere and needless writes."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    own |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", **(environment or {})}
+    own |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+    own |= environment or {}
     return _run(list(arguments), own, data, path)
 
 

@@ -76,7 +76,8 @@ class Workspace(Protocol):
     async def diff(self) -> str:
         """The change from the base to the tree as git diff: new and binary files in, ignored ones out; may be empty.
 
-        What the agent did to `.git` plays no part. Raises UnfitChange when the change is too large to hand in.
+        What the agent did to `.git` plays no part. Raises UnfitChange when the change is too large, or git
+        can not read it.
         """
         ...
 
