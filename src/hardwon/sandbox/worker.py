@@ -192,9 +192,11 @@ class _Hearing:
             self.checks.extend(message["checks"])
             self.calls = message["calls"]
         elif "gone" in message:
-            self.channel.send({"why": self._last_of(self.worker.candidates)})
+            why = self._last_of(self.worker.candidates)
+            with contextlib.suppress(Closed):  # out of time meanwhile, the checker has said its last and gone
+                self.channel.send({"why": why})
         elif "again" in message:
-            with self.worker._new_candidate(self.limits) as near:
+            with self.worker._new_candidate(self.limits) as near, contextlib.suppress(BrokenPipeError):
                 socket.send_fds(self.channel.sock, [b"."], [near.fileno()])
         self.clean = message.get("clean") is True
         return "done" in message

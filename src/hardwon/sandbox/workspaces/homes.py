@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -86,4 +87,8 @@ def delete(folder: Path) -> None:
     for command in (("rm", "-rf"), ("chmod", "-R", "u+rwx"), ("rm", "-rf")):
         if not os.path.lexists(folder):
             return
-        subprocess.run([*command, "--", str(folder)], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        try:
+            subprocess.run([*command, "--", str(folder)], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        except FileNotFoundError:  # no such command on this PATH
+            with contextlib.suppress(RecursionError):
+                shutil.rmtree(folder, ignore_errors=True)
