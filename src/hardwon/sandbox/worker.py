@@ -162,7 +162,7 @@ class _Hearing:
         try:
             self.channel.send_with_descriptor(job, candidate.fileno())
         except Closed:
-            raise WorkerLost("the checker is gone") from None
+            raise WorkerLost(f"the checker {self._last_of(self.worker.checkers)}") from None
         except wire.CannotCross as error:
             return Check("tests start", "no_evidence", error=f"program and tests together are {error}")
         return None

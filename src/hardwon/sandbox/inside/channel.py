@@ -61,7 +61,8 @@ class Channel:
         data = framed(message)
         try:
             sent = socket.send_fds(self.sock, [data], [fd])
-            self.sock.sendall(memoryview(data)[sent:])
+            if sent < len(data):  # nothing more to say is not said: whoever had it all may be done and gone by now
+                self.sock.sendall(memoryview(data)[sent:])
         except (BrokenPipeError, ConnectionResetError):
             raise Closed from None
 
