@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import shutil
 import signal
@@ -338,6 +339,30 @@ def test_the_reaper_clears_what_a_killed_run_left_and_nothing_in_use(repo: Path,
         other.wait()
     assert len(sweep(homes)) == 1
     assert list(homes.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["bwrap --bind / / --setenv LEFT {home}", "env -C {home}"])
+def test_the_reaper_ends_what_still_runs_there_and_nothing_else(tmp_path: Path, command: str) -> None:
+    if shutil.which(command.split()[0]) is None:
+        pytest.skip(f"{command.split()[0]} is not installed here")
+    homes = [tmp_path / f"hardwon-workspace-{name}" for name in ("left", "left-too")]
+    for home in homes:
+        home.mkdir()
+        (home / "lock").touch()
+
+    def started(home: Path) -> subprocess.Popen[str]:
+        words = [word.format(home=home) for word in command.split()]
+        process = subprocess.Popen([*words, "sh", "-c", "echo up; cat"], stdin=-1, stdout=-1, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        return process
+
+    with started(homes[0]) as left, started(homes[1]) as used, (homes[1] / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert sweep(tmp_path) == [homes[0]]
+        assert left.wait(timeout=20) == -signal.SIGKILL
+        assert used.poll() is None
+        used.kill()
 
 
 def test_a_full_disk_is_trouble_of_the_world(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

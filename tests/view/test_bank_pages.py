@@ -97,10 +97,13 @@ def test_the_bank_is_searched_and_merged_in_the_browser(tmp_path: Path, bank: Pa
     page.goto(started.address)
     page.get_by_role("link", name="Bank").click()
     page.get_by_text("shown 8/8, withheld 0/4").wait_for()
+    page.wait_for_load_state()
     trouble = axe_violations(page)
     page.get_by_label("choose Guard emptiness").check()
     page.get_by_label("choose Sort first").check()
     page.get_by_role("button", name="Merge").click()
+    page.get_by_role("button", name="Do it").wait_for()
+    page.wait_for_load_state()
     trouble += axe_violations(page)
     page.get_by_role("button", name="Do it").click()
     page.locator(".state", has_text="superseded").wait_for()
@@ -111,6 +114,7 @@ def test_the_bank_is_searched_and_merged_in_the_browser(tmp_path: Path, bank: Pa
     page.get_by_text("1 item", exact=True).wait_for()
     page.get_by_role("link", name="Sort first").click()
     page.get_by_role("heading", name="History").wait_for()
+    page.wait_for_load_state()
     trouble += axe_violations(page)
     assert page.evaluate("window.broken") is None
     assert trouble == []

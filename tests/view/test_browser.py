@@ -105,14 +105,16 @@ def test_a_reader_keeps_what_was_opened_when_the_page_goes_on(tmp_path: Path, vi
 
 
 def test_tasks_are_filtered_by_a_click_and_the_difference_is_shown(tmp_path: Path, view: Start, tab: Watched) -> None:
+    from playwright.sync_api import expect
+
     started = view(make_run(tmp_path / "run"))
     page = tab.page
     page.goto(started.address)
     page.get_by_role("link", name="run", exact=True).click()
     tasks = page.locator("#tasks tbody tr")
-    assert tasks.count() == 2
+    expect(tasks).to_have_count(2)
     page.get_by_role("link", name="solved at trial 2").click()
-    assert tasks.count() == 1
+    expect(tasks).to_have_count(1)
     page.locator("#tasks").get_by_role("link", name="own/learned").click()
     assert page.locator(".d-new").inner_text().strip().endswith("return max(xs) if xs else None")
     assert page.locator(".d-gone").inner_text().strip().endswith("return max(xs)")
@@ -180,13 +182,15 @@ def test_a_folder_that_moves_while_its_page_is_open_is_told(tmp_path: Path, view
 
 
 def test_an_exported_page_has_its_colours_and_leads_to_its_tasks(tmp_path: Path, compared: Path, tab: Watched) -> None:
+    from playwright.sync_api import expect
+
     from hardwon.view.export import export_pages
 
     page = tab.page
     page.goto(export_pages([compared], tmp_path / "out").as_uri())
     page.get_by_role("link", name="compared").click()
     page.get_by_role("link", name="reflexion: solved at trial 2").first.click()
-    assert page.locator(".d-new").count() == 1
+    expect(page.locator(".d-new")).to_have_count(1)
     assert page.evaluate("getComputedStyle(document.querySelector('.d-new')).backgroundColor") != "rgba(0, 0, 0, 0)"
     assert tab.trouble == []
     assert tab.asked == {""}
@@ -218,5 +222,5 @@ def test_a_real_comparison_shows_on_every_page(real: Path, view: Start, tab: Wat
         assert page.get_by_text("does not read").count() == 0
     assert page.get_by_role("heading", name="Trial 2").count() == 1
     page.get_by_role("link", name="prompts and replies").click()
-    assert page.locator("details").count() >= 3
+    page.locator("details").nth(2).wait_for()
     assert tab.trouble == []

@@ -12,6 +12,8 @@ import threading
 from pathlib import Path
 from typing import IO, Any
 
+from hardwon.sandbox.workspaces.stragglers import end_stragglers
+
 _PREFIX = "hardwon-workspace-"
 _REMOVED = "hardwon-removed-"
 _LOCK = "lock"
@@ -46,7 +48,7 @@ def sweep_once() -> None:
 
 
 def sweep(root: Path) -> list[Path]:
-    """Removes the homes under `root` whose owner is gone (nobody holds their lock), and the container of each."""
+    """Removes the homes under `root` whose owner is gone (nobody holds their lock), with all that still runs there."""
     gone = []
     for home in root.glob(f"{_PREFIX}*"):
         # no leftover may keep the rest from being swept, nor a new workspace from being made
@@ -54,6 +56,7 @@ def sweep(root: Path) -> list[Path]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if (home / CONTAINER).is_file():
                 remove_container((home / CONTAINER).read_text(), home.name)
+            end_stragglers(home)
             _discard(home)
             gone.append(home)
     for home in root.glob(f"{_REMOVED}*"):  # whoever was deleting it was killed
