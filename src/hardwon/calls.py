@@ -14,6 +14,7 @@ from hardwon.actors.protocol import Generate
 from hardwon.budget import Ledger
 from hardwon.errors import UsageError
 from hardwon.models.protocol import Completion, Message, Model, Request, Role
+from hardwon.models.tools import Tool, ToolCall, spelled_tool
 from hardwon.record import Payload, Record, completion_from, completion_payload
 
 
@@ -99,11 +100,12 @@ class Calls:
             temperature: float | None = None,
             max_tokens: int | None = None,
             stop: tuple[str, ...] = (),
+            tools: tuple[Tool, ...] = (),
         ) -> Completion:
             chosen = usual_temperature if temperature is None else temperature
             index = self._next[role]
             self._next[role] += 1
-            return await self._call(role, index, messages, chosen, max_tokens or most_tokens, stop)
+            return await self._call(role, index, messages, chosen, max_tokens or most_tokens, stop, tools)
 
         return generate
 
@@ -129,16 +131,17 @@ class Calls:
         temperature: float,
         max_tokens: int,
         stop: tuple[str, ...] = (),
+        tools: tuple[Tool, ...] = (),
     ) -> Completion:
         async with self._asking[role, index]:
             if (role, index) not in self._answers:
                 seed = None if self._sampling.seed is None else _seed(self._sampling.seed, index)
-                request = Request(self._task_id, role, index, messages, temperature, max_tokens, seed, stop)
+                request = Request(self._task_id, role, index, messages, temperature, max_tokens, seed, stop, tools)
                 self._answers[role, index] = await self._answer(request)
             return self._answers[role, index]
 
     async def _answer(self, request: Request) -> Completion:
-        digest = _digest(request.messages, request.temperature)
+        digest = request_digest(request)
         payload = self._record.get(request.role, request.index)
         if payload is None:
             async with self._common.making(request.role, request.index, digest):
@@ -161,7 +164,7 @@ class Calls:
 
     async def _make(self, request: Request, digest: str) -> Payload:
         """Makes a call, or takes over the identical one of another arm, and commits it."""
-        prompt_tokens = sum(math.ceil(len(message.content) / 4) for message in request.messages)
+        prompt_tokens = sum(math.ceil(len(text) / 4) for text in request.texts)
         allowed = self._ledger.reserve(prompt_tokens, request.max_tokens)
         try:
             found = self._common.find(request.role, request.index, digest, allowed)
@@ -184,20 +187,37 @@ def _seed(seed: int, index: int) -> int:
 def _payload(completion: Completion, request: Request, digest: str, allowed: int) -> dict[str, Any]:
     return {
         "completion": completion_payload(completion),
-        "messages": [[message.role, message.content] for message in request.messages],
+        "messages": [[message.role, message.spelled] for message in request.messages],
         "temperature": request.temperature,
         "allowed": allowed,
         "digest": digest,
+        **({"tools": [tool.name for tool in request.tools]} if request.tools else {}),
     }
 
 
 def _clean(completion: Completion) -> Completion:
     """The completion as valid Unicode: half a surrogate pair in a reply would break whatever is written later."""
-    text = completion.text.encode("utf-8", "replace").decode()
-    reasoning = completion.reasoning and completion.reasoning.encode("utf-8", "replace").decode()
-    return replace(completion, text=text, reasoning=reasoning)
+    reasoning = completion.reasoning and _valid(completion.reasoning)
+    calls = tuple(ToolCall(_valid(c.id), _valid(c.name), _valid(c.arguments)) for c in completion.tool_calls)
+    return replace(completion, text=_valid(completion.text), reasoning=reasoning, tool_calls=calls)
 
 
-def _digest(messages: tuple[Message, ...], temperature: float) -> str:
-    text = "\0".join(f"{message.role}\0{message.content}" for message in messages)
-    return hashlib.sha256(f"{temperature:g}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+def _valid(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def request_digest(request: Request) -> str:
+    """What makes a prompt the same: its messages and their calls, its temperature and its tools.
+
+    Journals are known by it: what has no tools and no calls must go on having the digest that it always had.
+    """
+    parts = [part for message in request.messages for part in _parts(message)]
+    parts += [f"tool {spelled_tool(tool)}" for tool in request.tools]
+    text = "\0".join(parts)
+    return hashlib.sha256(f"{request.temperature:g}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _parts(message: Message) -> list[str]:
+    calls = [part for call in message.tool_calls for part in ("call", call.id, call.name, call.arguments)]
+    answered = [] if message.tool_call_id is None else [message.tool_call_id]
+    return [message.role, message.content, *calls, *answered]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).parent
 _ROOMS = ("actors", "evaluators", "memory", "reflection")
+_APART = ("memory/", "actors/native_")
 _chosen: Path | None = None
 
 
@@ -59,9 +60,13 @@ def render(name: str, **values: object) -> str:
         raise UsageError(f"{_path(name)}: {error}; mend the prompt") from error
 
 
-def hashes(*, bank: bool = False) -> dict[str, str]:
-    """SHA-256 of every prompt in force, by name: of the loop, or of the reasoning bank (`bank`)."""
-    wanted = (name for name in names() if name.startswith("memory/") == bank)
+def hashes(*, bank: bool = False, native: bool = False) -> dict[str, str]:
+    """SHA-256 of every prompt in force, by name: of the loop, of the reasoning bank (`bank`), of tool calls (`native`).
+
+    Those of the bank and of tool calls are apart, so that a run without them is not a new one when they change.
+    """
+    part = "memory/" if bank else "actors/native_" if native else ""
+    wanted = (name for name in names() if name.startswith(part or _APART) == bool(part))
     return {name: hashlib.sha256(_path(name).read_bytes()).hexdigest() for name in wanted}
 
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, fields
 from typing import Any, Protocol
 
 from hardwon.models.protocol import Completion, Usage
+from hardwon.models.tools import ToolCall
 from hardwon.trial import Check, Feedback, Lesson, Step, Trajectory
 
 Payload = dict[str, Any]
@@ -49,7 +50,9 @@ class MemoryRecord:
 
 
 def completion_payload(completion: Completion) -> Payload:
+    """A completion's effect; calls of tools are part of it only where there are any."""
     usage = completion.usage
+    calls = [[call.id, call.name, call.arguments] for call in completion.tool_calls]
     return {
         "text": completion.text,
         "reasoning": completion.reasoning,
@@ -62,11 +65,13 @@ def completion_payload(completion: Completion) -> Payload:
             "cost_usd": usage.cost_usd,
             "attempts": usage.attempts,
         },
+        **({"tool_calls": calls} if calls else {}),
     }
 
 
 def completion_from(payload: Payload) -> Completion:
-    return Completion(**{**payload, "usage": Usage(**payload["usage"])})
+    calls = tuple(ToolCall(*call) for call in payload.get("tool_calls", ()))
+    return Completion(**{**payload, "usage": Usage(**payload["usage"]), "tool_calls": calls})
 
 
 def feedback_payload(feedback: Feedback) -> Payload:

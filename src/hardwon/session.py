@@ -17,7 +17,7 @@ from hardwon.evaluators.reliability import upheld
 from hardwon.evaluators.vote import vote
 from hardwon.memory.bank.advice import advised
 from hardwon.memory.episodic import window as sliding_window
-from hardwon.models.protocol import Model
+from hardwon.models.protocol import Model, calls_tools
 from hardwon.record import (
     MemoryRecord,
     Payload,
@@ -91,6 +91,7 @@ class Session:
         self._behaviour = behaviour
         self._record = record if record is not None else MemoryRecord()
         self._watch = watch
+        self._calls_tools = calls_tools(model)
         self._next: defaultdict[str, int] = defaultdict(int)
         self._favoured: Trial | None = None
         self.ledger.spent_earlier(self._record.earlier_seconds)
@@ -124,7 +125,7 @@ class Session:
         usual = self.sampling.temperature if temperature is None else temperature
         generate = advised(self.calls.door("act", usual, self.sampling.max_tokens), self.advice)
         answered = self.calls.answered
-        hints = Hints(tuple(lessons), previous, feedback, approach, self._settle)
+        hints = Hints(tuple(lessons), previous, feedback, approach, self._settle, self._calls_tools)
         trajectory = await self._actor.act(self.problem, hints, generate)
         if trajectory.steps or trajectory.won is not None:  # a finished episode is not played again
             beside = {"asked": sorted(self.calls.answered - answered), "observed": self._next["observation"]}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from hardwon.actors.react import ReActActor
 from hardwon.budget import Budget
 from hardwon.environments.protocol import Observation
 from hardwon.errors import EnvironmentTrouble
-from hardwon.models.protocol import Completion, Request
+from hardwon.models.protocol import Completion, Message, Request
 from hardwon.models.scripted import ScriptedModel
 from hardwon.record import MemoryRecord
 from hardwon.session import Session
@@ -57,7 +59,7 @@ class Asked:
     parallel = 1
     price_known = True
 
-    def __init__(self, *replies: str, reflect: tuple[str, ...] = ()) -> None:
+    def __init__(self, *replies: object, reflect: tuple[str, ...] = ()) -> None:
         self.requests: list[Request] = []
         self._scripted = ScriptedModel.from_replies({"*": {"act": list(replies), "reflect": list(reflect)}})
 
@@ -67,8 +69,38 @@ class Asked:
 
     async def close(self) -> None: ...
 
+    def heard(self, number: int) -> str:
+        """The last message of a call (from 0)."""
+        return self.requests[number].messages[-1].content
+
     def prompt(self, number: int) -> str:
         return "\n".join(message.content for message in self.requests[number].messages)
+
+
+def call(name: str, /, text: str = "", **arguments: object) -> dict[str, Any]:
+    """A scripted reply with one native call."""
+    return calls((name, arguments), text=text)
+
+
+def calls(*made: tuple[str, object], text: str = "") -> dict[str, Any]:
+    """A scripted reply with several; arguments that are a text stand as they are."""
+    return {"text": text, "tool_calls": [{"name": name, "arguments": arguments} for name, arguments in made]}
+
+
+def unanswered(messages: Sequence[Message]) -> list[str]:
+    """What a provider would refuse: calls that are not answered at once and in order, and answers to no call."""
+    wrong: list[str] = []
+    waiting: list[str] = []
+    for message in messages:
+        if message.role == "tool":
+            if waiting and waiting[0] == message.tool_call_id:
+                waiting.pop(0)
+            else:
+                wrong.append(f"answer {message.tool_call_id}")
+        else:
+            wrong += waiting
+            waiting = [each.id for each in message.tool_calls]
+    return wrong + waiting
 
 
 GOAL = Problem("corridor", "Reach the north end.", "game")

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.actors.acting import GOAL, Asked, Corridor, session
 
-from hardwon.actors.history import conversation, transcript
-from hardwon.actors.react import ReActActor, read_turn
+from hardwon.actors.history import conversation, spoken, transcript
+from hardwon.actors.react import ReActActor
+from hardwon.actors.react_text import read_turn
 from hardwon.budget import Budget, BudgetExhausted
 from hardwon.errors import EnvironmentTrouble
 from hardwon.models.protocol import Message
@@ -144,7 +145,7 @@ def test_the_history_keeps_the_task_and_the_last_steps_and_counts_what_is_left_o
     steps: list[Step], context: int
 ) -> None:
     opening = (Message("system", "rules"), Message("user", "task and lessons"))
-    told = conversation(opening, steps, context)
+    told = conversation(opening, [spoken(step) for step in steps], context)
     kept = (len(told) - 2) // 2
     assert [message.role for message in told] == ["system", "user", *["assistant", "user"] * kept]
     assert told[0] == opening[0]

@@ -11,7 +11,7 @@ import pytest
 from tests.sandbox.repositories import MEND, diff_after, make, state
 
 from hardwon.actors.choose import actor_for
-from hardwon.actors.shell import Turn, read_turn
+from hardwon.actors.shell_text import Turn, read_turn
 from hardwon.budget import Budget, BudgetExhausted
 from hardwon.environments.repository import RepositoryTask
 from hardwon.errors import InfrastructureError, ModelError
@@ -40,9 +40,9 @@ class Recording:
     parallel = 1
     price_known = True
 
-    def __init__(self, replies: Sequence[str], fails: Sequence[int] = ()) -> None:
+    def __init__(self, replies: Sequence[object], fails: Sequence[int] = ()) -> None:
         self.requests: list[Request] = []
-        self._inner = ScriptedModel({"*": {"act": list(replies)}})
+        self._inner = ScriptedModel.from_replies({"*": {"act": list(replies)}})
         self._fails = fails
 
     async def generate(self, request: Request) -> Completion:
@@ -248,3 +248,19 @@ def test_a_command_that_was_cut_off_is_not_run() -> None:
     assert read_turn("```bash\nrm -rf /tmp/", cut_off=True).flaw == "cut off"
     assert read_turn("Let me think about", cut_off=True).flaw == "cut off"
     assert read_turn("```bash\nls\n```\nand then", cut_off=True).command == "ls"
+
+
+def test_a_resumed_attempt_goes_the_way_it_went_though_its_tree_comes_out_otherwise(
+    task: RepositoryTask, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    task = replace(task, source=replace(task.source, mounts=(str(outside),)))
+    replies = [block(f"[ -e {outside}/flag ] && {MEND}"), SUBMIT]
+    record = MemoryRecord()
+    with pytest.raises(ModelError):
+        asyncio.run(session(task, Recording(replies, fails=[4]), record).act())
+    (outside / "flag").touch()
+    trajectory = asyncio.run(session(task, Recording(replies), record).act())
+    assert [step.observation[:27] for step in trajectory.steps[1:]] == ["Nothing has been changed in"] * 2 + [""]
+    assert "+    return sum(numbers)" in (trajectory.output or "")

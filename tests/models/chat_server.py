@@ -101,6 +101,12 @@ def answer(text: str | None = "fine", **more: Any) -> Turn:
     return raw(json.dumps(completion(text, **more)).encode())
 
 
+def calling(*calls: tuple[str, str, str], text: str | None = None) -> Turn:
+    """Answers with calls of tools: id, name and arguments of each."""
+    made = [{"id": i, "type": "function", "function": {"name": n, "arguments": a}} for i, n, a in calls]
+    return answer(text, finish="tool_calls", tool_calls=made)
+
+
 def raw(body: bytes, kind: str = "application/json") -> Turn:
     return lambda handler: handler.send(200, body, kind)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from hardwon.evaluators.verdict import cut
 from hardwon.models.protocol import Message
@@ -15,33 +15,28 @@ _TRANSCRIPT = 5000
 _TRANSCRIPT_OBSERVATION = 500
 
 
-def spoken(step: Step) -> tuple[str, str]:
+def spoken(step: Step) -> tuple[Message, ...]:
     """A step of the acting agent as its two messages."""
-    return said(step), f"Observation: {step.observation}"
+    return Message("assistant", said(step)), Message("user", f"Observation: {step.observation}")
 
 
-def conversation(
-    opening: Sequence[Message],
-    steps: Sequence[Step],
-    context: int,
-    turn: Callable[[Step], tuple[str, str]] = spoken,
-) -> tuple[Message, ...]:
-    """The opening (task and lessons, always whole) and the last steps that fit into about `context` tokens.
+def conversation(opening: Sequence[Message], turns: Sequence[Sequence[Message]], context: int) -> tuple[Message, ...]:
+    """The opening (task and lessons, always whole) and the last turns that fit into about `context` tokens.
 
-    At least the last step stays. Where earlier ones are left out the opening's last message says how many. `turn` puts
-    a step into the model's words and the world's.
+    A turn is what the model said and all that answered it; it is kept or left out whole, so that no provider is shown a
+    call without its answer. At least the last turn stays. Where earlier ones are left out the opening's last message
+    says how many.
     """
     room = context * _BYTES_A_TOKEN - sum(_size(message) for message in opening)
     kept: list[Message] = []
     left_out = 0
-    for place in range(len(steps) - 1, -1, -1):
-        told, heard = turn(steps[place])
-        pair = [Message("assistant", told), Message("user", heard)]
-        room -= sum(map(_size, pair))
+    for place in range(len(turns) - 1, -1, -1):
+        turn = turns[place]
+        room -= sum(map(_size, turn))
         if room < 0 and kept:
             left_out = place + 1
             break
-        kept = pair + kept
+        kept = [*turn, *kept]
     if left_out:
         note = render("actors/react_note", note="left out", count=left_out)
         opening = [*opening[:-1], Message(opening[-1].role, f"{opening[-1].content}\n\n{note}")]
@@ -62,4 +57,4 @@ def transcript(trajectory: Trajectory) -> str:
 
 
 def _size(message: Message) -> int:
-    return len(message.content.encode())
+    return len(message.spelled.encode())

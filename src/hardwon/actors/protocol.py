@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hardwon.models.protocol import Completion, Message
+from hardwon.models.tools import Tool
 from hardwon.task import Problem
 from hardwon.trial import Lesson, Trajectory, Trial
 
@@ -17,7 +18,7 @@ class Hints:
 
     Lessons; an earlier trial to build on (or None), with what its checks said if `feedback`; the approach to take.
     `settle` takes what was observed in a world that may answer otherwise next time, and gives what counts: in a resumed
-    run what was observed the first time.
+    run what was observed the first time. `calls_tools` tells whether the model is best asked for native tool calls.
     """
 
     lessons: tuple[Lesson, ...] = ()
@@ -25,6 +26,7 @@ class Hints:
     feedback: bool = True
     approach: str | None = None
     settle: Callable[[str], str] = str
+    calls_tools: bool = False
 
 
 class Generate(Protocol):
@@ -37,6 +39,7 @@ class Generate(Protocol):
         temperature: float | None = None,
         max_tokens: int | None = None,
         stop: tuple[str, ...] = (),
+        tools: tuple[Tool, ...] = (),
     ) -> Awaitable[Completion]: ...
 
 

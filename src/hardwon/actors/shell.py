@@ -5,36 +5,52 @@ What it hands in is the git diff of its tree, taken by us: never text that the m
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from hardwon.actors.calling import is_native
 from hardwon.actors.history import conversation
 from hardwon.actors.protocol import Generate, Hints
+from hardwon.actors.shell_native import CallSpeech
+from hardwon.actors.shell_text import SUBMIT, TextSpeech, Turn
 from hardwon.budget import BudgetExhausted
 from hardwon.environments.repository import RepositoryTask
 from hardwon.evaluators.verdict import cut
-from hardwon.models.protocol import Message
+from hardwon.models.protocol import Completion, Message
+from hardwon.models.tools import Tool
 from hardwon.prompts import render
 from hardwon.sandbox.protocol import CommandResult
 from hardwon.sandbox.workspaces.workspace import UnfitChange, Workspace, open_workspace
 from hardwon.task import Problem
 from hardwon.trial import Step, Trajectory
 
-SUBMIT = "submit"
-_FENCE = re.compile(
-    r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[`~]*[ \t]*$|(\Z))", re.DOTALL | re.MULTILINE
-)
-_SHELLS = ("bash", "sh", "shell", "zsh", "console", "shell-session", "")
 _LISTED = 100
 
-_LONGEST_THOUGHT = 1500
 _LONGEST_OBSERVATION = 6000
-_LONGEST_COMMAND = 64 << 10
 _LONGEST_DIFF = 5000
 _SAME_AGAIN = 2
 """A command is a repetition if it was among so many before it and brought the same."""
+
+
+class Speech(Protocol):
+    """How agent and model speak: what is asked for, how a reply is read, and how a turn is remembered."""
+
+    @property
+    def tools(self) -> tuple[Tool, ...]: ...
+
+    @property
+    def rules(self) -> str:
+        """The prompt that says how to work."""
+        ...
+
+    def read(self, completion: Completion) -> Turn: ...
+
+    def note(self, flaw: str) -> str:
+        """What is told of a reply that says nothing to do."""
+        ...
+
+    def turn(self, completion: Completion, step: Step) -> tuple[Message, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +59,8 @@ class ShellActor:
 
     An attempt ends with a reply whose command is `submit`, after the task's `steps`, after `mistakes` replies in a row
     that held no command or only repeated one (each is told so), or when the budget ends and something was changed: then
-    the change so far is handed in. Raises InfrastructureError, and BudgetExhausted where nothing was changed yet.
+    the change so far is handed in. Commands are blocks of a reply or native calls, as the task
+    says. Raises InfrastructureError, and BudgetExhausted where nothing was changed yet.
     """
 
     task: RepositoryTask
@@ -53,8 +70,9 @@ class ShellActor:
         task = self.task
         workspace = await open_workspace(task.source, network=task.network, env=task.env, backend=task.backend)
         try:
-            opening = _opening(problem, hints, task, await workspace.files())
-            return await _Attempt(self, workspace, hints, generate, opening).work()
+            speech: Speech = CallSpeech() if is_native(task.tool_use, hints) else TextSpeech()
+            opening = _opening(problem, hints, task, await workspace.files(), speech.rules)
+            return await _Attempt(self, workspace, hints, generate, opening, speech).work()
         finally:
             await workspace.close()
 
@@ -66,7 +84,9 @@ class _Attempt:
     hints: Hints
     generate: Generate
     opening: tuple[Message, ...]
+    speech: Speech
     steps: list[Step] = field(default_factory=list)
+    turns: list[tuple[Message, ...]] = field(default_factory=list)
     reply: str = ""
     ran: int = 0
     wrong: int = 0
@@ -75,22 +95,23 @@ class _Attempt:
         while self.ran < self.actor.task.steps and self.wrong < self.actor.mistakes:
             try:
                 completion = await self.generate(
-                    conversation(self.opening, self.steps, self.actor.task.context, _spoken)
+                    conversation(self.opening, self.turns, self.actor.task.context), tools=self.speech.tools
                 )
             except BudgetExhausted:
                 so_far = await self._finish()
                 if so_far.output is None:
                     raise
                 return so_far
-            self.reply = completion.text
-            turn = read_turn(self.reply, cut_off=completion.finish == "length")
+            self.reply = completion.spelled
+            turn = self.speech.read(completion)
             if turn.command is None:
-                self._wrong(turn.thought, "", _note(turn.flaw or "no command"))
+                self._wrong(turn.thought, "", self.speech.note(turn.flaw or "no command"))
             elif turn.command == SUBMIT:
                 if (done := await self._submit(turn)) is not None:
                     return done
             else:
                 await self._run(turn, turn.command)
+            self.turns.append(self.speech.turn(completion, self.steps[-1]))
         return await self._finish()
 
     async def _run(self, turn: Turn, command: str) -> None:
@@ -113,14 +134,15 @@ class _Attempt:
         """The trajectory, or None where there is nothing that could be handed in: the agent is told so."""
         try:
             change = await self.workspace.diff()
+            said = "" if change.strip() else _note("nothing")
         except UnfitChange as error:
-            self._wrong(turn.thought, SUBMIT, self.hints.settle(f"Not handed in: {error}."))
-            return None
-        if not change.strip():
-            self._wrong(turn.thought, SUBMIT, _note("nothing"))
+            change, said = "", f"Not handed in: {error}."
+        # what was said here the first time holds, also where the tree of a resumed attempt came out otherwise
+        if said := self.hints.settle(said):
+            self._wrong(turn.thought, SUBMIT, said)
             return None
         self.steps.append(Step(turn.thought, SUBMIT, ""))
-        return Trajectory(change, self.reply, tuple(self.steps))
+        return Trajectory(change if change.strip() else None, self.reply, tuple(self.steps))
 
     async def _finish(self) -> Trajectory:
         """What there is without a `submit`."""
@@ -136,48 +158,6 @@ class _Attempt:
         self.steps.append(Step(thought, action, told))
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What a reply says to do: its command (None, then `flaw` says why), and how many `more` it held."""
-
-    thought: str
-    command: str | None = None
-    more: int = 0
-    flaw: str | None = None
-
-
-def read_turn(reply: str, *, cut_off: bool = False) -> Turn:
-    """The first shell block of a reply, and the text before it; `submit` alone on the last line counts without a block.
-
-    A block in another language is no command, and neither is one that `cut_off` left without its end.
-    """
-    reply = reply.replace("\r\n", "\n")
-    blocks = list(_FENCE.finditer(reply))
-    shell = [block for block in blocks if block[2].lower() in _SHELLS and block[3].strip()]
-    if not shell:
-        lines = reply.strip().splitlines()
-        if not blocks and lines and lines[-1].strip(" `.*") == SUBMIT:
-            return Turn(_short("\n".join(lines[:-1])), SUBMIT)
-        flaw = "cut off" if cut_off else "other language" if blocks else "no command"
-        return Turn(_short(reply), None, flaw=flaw)
-    first = shell[0]
-    thought = _short(reply[: first.start()])
-    if cut_off and first[4] is not None:
-        return Turn(_short(reply), None, flaw="cut off")
-    command = first[3].strip("\n")
-    if first[2].lower() in ("console", "shell-session"):
-        command = "\n".join(line.removeprefix("$ ") for line in command.split("\n") if line.startswith("$ ")) or command
-    if "\0" in command or len(json.dumps(command)) > _LONGEST_COMMAND:
-        return Turn(thought, None, flaw="too long")
-    if command.strip() == SUBMIT:
-        return Turn(thought, SUBMIT)
-    return Turn(thought, command, len(shell) - 1)
-
-
-def _short(text: str) -> str:
-    return cut(text.strip(), _LONGEST_THOUGHT)
-
-
 def _note(note: str, count: int = 0) -> str:
     return render("actors/shell_note", note=note, count=count)
 
@@ -187,18 +167,12 @@ def _observation(result: CommandResult, seconds: float) -> str:
     return render("actors/shell_observation", result=result, output=output, seconds=f"{seconds:g}")
 
 
-def _spoken(step: Step) -> tuple[str, str]:
-    """A step as its two messages."""
-    if not step.action:
-        return step.thought or "…", step.observation
-    fence = "```" if "```" not in step.action else "`````"
-    return f"{step.thought}\n\n{fence}bash\n{step.action}\n{fence}".lstrip(), step.observation or "…"
-
-
-def _opening(problem: Problem, hints: Hints, task: RepositoryTask, files: Sequence[str]) -> tuple[Message, ...]:
+def _opening(
+    problem: Problem, hints: Hints, task: RepositoryTask, files: Sequence[str], rules: str
+) -> tuple[Message, ...]:
     """How to work, and the task with all that is known of it before the first command."""
     previous = hints.previous
-    system = render("actors/shell_system", steps=task.steps, seconds=f"{task.command_seconds:g}", network=task.network)
+    system = render(rules, steps=task.steps, seconds=f"{task.command_seconds:g}", network=task.network)
     told = render(
         "actors/shell",
         problem=problem,

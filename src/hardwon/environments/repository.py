@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hardwon.models.tools import ToolUse
 from hardwon.sandbox.workspaces.workspace import Backend, RepositorySource
 from hardwon.task import Task
 
@@ -14,7 +15,7 @@ class RepositoryTask(Task):
 
     `steps` is the most commands of one attempt, `command_seconds` the most seconds of one command, `context` about how
     many tokens of the conversation the model is shown; `network` lets commands reach the network, `env` gives them
-    variables, name and value.
+    variables, name and value. `tool_use` says whether the agent calls its tools natively.
     """
 
     source: RepositorySource
@@ -24,3 +25,4 @@ class RepositoryTask(Task):
     network: bool = False
     env: tuple[tuple[str, str], ...] = ()
     backend: Backend = "bubblewrap"
+    tool_use: ToolUse = "auto"

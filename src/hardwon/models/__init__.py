@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hardwon.models.protocol import Completion, Message, Model, Request, Role, Usage
+from hardwon.models.tools import Tool, ToolCall
 
 if TYPE_CHECKING:
     from hardwon.models.local import LocalModel
@@ -36,6 +37,8 @@ __all__ = [
     "Request",
     "Role",
     "ScriptedModel",
+    "Tool",
+    "ToolCall",
     "Usage",
     "open_model",
     "open_replay",

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Literal
 
-from hardwon.errors import ModelError, UsageError
+from hardwon.errors import ModelError, ModelRefused, UsageError
 from hardwon.models.failures import PassingFailure, classify, told_by
 from hardwon.models.prices import price_is_known, price_usd
-from hardwon.models.protocol import Completion, Message, Request, Usage
+from hardwon.models.protocol import Completion, Request, Usage
 from hardwon.models.providers import connect, endpoint_named
 from hardwon.models.reasoning import split_reasoning
 from hardwon.models.scripted import estimate_tokens
+from hardwon.models.tools import spelled
+from hardwon.models.translated import calls_of, parameters, turns
 
-_FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
+_FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length", "tool_call": "stop"}
 _OPTIONAL = {"temperature": "temperature", "seed": "seed", "stop_sequences": "stop"}
 """Settings that a model may refuse, and the word by which providers name each when they do."""
 
@@ -30,6 +32,8 @@ class HostedModel:
     Belongs to the event loop of its first request. Where a server reports no usage, tokens are estimated from the
     texts and the cost is None.
     """
+
+    calls_tools = True
 
     def __init__(
         self,
@@ -91,8 +95,9 @@ class HostedModel:
         try:
             return await model_request(
                 self._client,
-                _messages(request.messages),
+                turns(request.messages),
                 model_settings=self._settings(request, left_out),  # type: ignore[arg-type]
+                model_request_parameters=parameters(request.tools),
             )
         except Exception as error:  # whatever a library raises becomes one of our errors, and is raised
             if isinstance(error, ModelHTTPError) and error.status_code in (400, 422):
@@ -103,6 +108,13 @@ class HostedModel:
                 if refused:
                     self._left_out |= refused
                     return None
+            if request.tools and isinstance(error, ModelHTTPError) and error.status_code in (400, 404, 422, 501):
+                said = told_by(error, self._endpoint)
+                if "tool" in said.lower() or "function" in said.lower():
+                    raise ModelRefused(
+                        f"{self.name}: the request was refused ({error.status_code}: {said}); where the model takes no"
+                        " tools, give --tools text"
+                    ) from None
             raise classify(error, self.name, self._endpoint) from None
 
     def _settings(self, request: Request, left_out: frozenset[str]) -> dict[str, Any]:
@@ -122,6 +134,7 @@ class HostedModel:
     def _completion(self, request: Request, response: Any, left_out: frozenset[str], sends: int) -> Completion:
         from pydantic_ai.messages import TextPart, ThinkingPart
 
+        calls = calls_of(response)
         text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
         thoughts = [part.content for part in response.parts if isinstance(part, ThinkingPart)]
         answer, thought = split_reasoning(text)
@@ -130,16 +143,17 @@ class HostedModel:
         reasoning = "\n\n".join(part for part in (*thoughts, thought) if part) or None
         return Completion(
             answer,
-            self._usage(request, response, text, reasoning, sends),
+            self._usage(request, response, spelled(text, calls), reasoning, sends),
             response.model_name or self._endpoint.model,
             reasoning,
             _FINISH.get(response.finish_reason or "stop", "other"),
+            calls,
         )
 
     def _usage(self, request: Request, response: Any, text: str, reasoning: str | None, sends: int) -> Usage:
         usage = response.usage
         if usage.unmeasured_requests or not (usage.input_tokens or usage.output_tokens):
-            tokens_in = sum(estimate_tokens(message.content) for message in request.messages)
+            tokens_in = sum(map(estimate_tokens, request.texts))
             return Usage(tokens_in, estimate_tokens(text + (reasoning or "")), attempts=sends)
         models = tuple(dict.fromkeys(filter(None, (response.model_name, self._endpoint.model))))
         return Usage(
@@ -172,30 +186,6 @@ def _refused_by_profile(client: Any) -> frozenset[str]:
     if reasons or profile.get("anthropic_disallows_sampling_settings"):
         refused.add("temperature")
     return frozenset(refused & _OPTIONAL.keys())
-
-
-def _messages(messages: tuple[Message, ...]) -> list[Any]:
-    """Our messages in the library's terms: requests (system and user parts) and responses, in turn."""
-    from pydantic_ai.messages import (
-        ModelMessage,
-        ModelRequest,
-        ModelResponse,
-        SystemPromptPart,
-        TextPart,
-        UserPromptPart,
-    )
-
-    turns: list[ModelMessage] = []
-    for message in messages:
-        if message.role == "assistant":
-            turns.append(ModelResponse(parts=[TextPart(message.content)]))
-            continue
-        part = SystemPromptPart(message.content) if message.role == "system" else UserPromptPart(message.content)
-        if turns and isinstance(turns[-1], ModelRequest):
-            turns[-1] = ModelRequest(parts=[*turns[-1].parts, part])
-        else:
-            turns.append(ModelRequest(parts=[part]))
-    return turns
 
 
 def _cut(text: str, stops: tuple[str, ...]) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hardwon.errors import ModelError, ModelRefused, UsageError
+from hardwon.models.openai_form import CallChunks, message_form, tool_form
 from hardwon.models.protocol import Completion, Request, Usage
 from hardwon.models.reasoning import split_reasoning
 from hardwon.models.weights import weights_named, weights_path, weights_present
@@ -28,7 +29,7 @@ _PROMPT_CACHE_MIB = 256
 """Bound of the prompts kept in memory for reuse; the library's own default is 8 GiB."""
 """Bytes done, bytes in all."""
 
-_FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length"}
+_FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length", "tool_calls": "stop"}
 
 
 class LocalModel:
@@ -161,6 +162,7 @@ class _Reply:
         self._stops = stops
         self._text: list[str] = []
         self._reasoning: list[str] = []
+        self._calls = CallChunks()
         self._finish: str | None = None
         self._usage: dict[str, Any] | None = None
         self._cached = 0
@@ -174,6 +176,7 @@ class _Reply:
             delta = choice.get("delta") or {}
             self._text.append(delta.get("content") or "")
             self._reasoning.append(delta.get("reasoning_content") or "")
+            self._calls.take(delta.get("tool_calls") or ())
             self._finish = choice.get("finish_reason") or self._finish
         if chunk.get("usage"):
             self._usage = chunk["usage"]
@@ -199,12 +202,13 @@ class _Reply:
             cost_usd=0.0,
         )
         reasoning = "".join(self._reasoning).strip() or thought
-        return Completion(text, usage, name, reasoning, _FINISH.get(self._finish or "", "other"))
+        calls = self._calls.calls(f"{request.role}-{request.index}")
+        return Completion(text, usage, name, reasoning, _FINISH.get(self._finish or "", "other"), calls)
 
 
 def _body(request: Request) -> dict[str, Any]:
     body: dict[str, Any] = {
-        "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+        "messages": [message_form(message) for message in request.messages],
         "max_tokens": request.max_tokens,
         "temperature": request.temperature,
         "stream": True,
@@ -215,6 +219,8 @@ def _body(request: Request) -> dict[str, Any]:
         body["seed"] = request.seed % (2**32 - 1)
     if request.stop:
         body["stop"] = list(request.stop)
+    if request.tools:
+        body["tools"] = [tool_form(tool) for tool in request.tools]
     return body
 
 

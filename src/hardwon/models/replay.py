@@ -10,6 +10,7 @@ from typing import Any, cast, get_args
 
 from hardwon.errors import ModelRefused, UsageError
 from hardwon.models.protocol import Completion, Request, Role, Usage
+from hardwon.models.tools import ToolCall
 
 Lookup = Callable[[str, str, int], Completion | None]
 """Task id, role and index to the recorded completion, None when there is none."""
@@ -121,6 +122,6 @@ def _completion(recorded: dict[str, Any]) -> Completion:
     finish = recorded.get("finish", "stop")
     if not isinstance(recorded["text"], str) or finish not in ("stop", "length", "other"):
         raise ValueError("text or finish is not what a journal holds")
-    return Completion(
-        recorded["text"], usage, str(recorded["model"]), cast("str | None", recorded.get("reasoning")), finish
-    )
+    calls = tuple(ToolCall(*map(str, call)) for call in recorded.get("tool_calls", ()))
+    reasoning = cast("str | None", recorded.get("reasoning"))
+    return Completion(recorded["text"], usage, str(recorded["model"]), reasoning, finish, calls)

@@ -3,6 +3,8 @@
 Format: `{TASK_ID or "*": {ROLE: [reply, …]}}`, as JSON (also `.gz`). The reply to a request is the one at its
 index within its task and role; the last one repeats. A missing role answers with an empty text. A task with
 an entry of its own uses that entry alone: it does not fall back to `"*"` for the roles it leaves out.
+A reply is a text, or `{"text": …, "tool_calls": [{"name": …, "arguments": {…}}, …]}`; arguments that are a text stand
+for themselves, well-formed or not.
 
 Token counts are estimates that depend on the texts alone: a quarter of the UTF-8 bytes, rounded up.
 Temperature, seed, `max_tokens` and stop sequences do not change a scripted reply.
@@ -20,8 +22,10 @@ from typing import Any, get_args
 
 from hardwon.errors import UsageError
 from hardwon.models.protocol import Completion, Request, Role, Usage
+from hardwon.models.scripted_reply import Reply, kind_of, read_reply
+from hardwon.models.tools import ToolCall, spelled
 
-Script = Mapping[str, Mapping[str, Sequence[str]]]
+Script = Mapping[str, Mapping[str, Sequence[str | Reply]]]
 """Task id (or `"*"`) to role to replies, in order."""
 
 ROLES: tuple[str, ...] = get_args(Role)
@@ -53,9 +57,12 @@ class ScriptedModel:
         if roles is None:
             roles = self._script.get("*", {})
         replies = roles.get(request.role, ())
-        text = replies[min(request.index, len(replies) - 1)] if replies else ""
-        tokens_in = sum(estimate_tokens(message.content) for message in request.messages)
-        return Completion(text, Usage(tokens_in, estimate_tokens(text), cost_usd=0.0), self.name)
+        reply = replies[min(request.index, len(replies) - 1)] if replies else ""
+        text, asked = (reply, ()) if isinstance(reply, str) else (reply.text, reply.calls)
+        mark = f"call-{request.role}-{request.index}"
+        calls = tuple(ToolCall(f"{mark}-{place}", *call) for place, call in enumerate(asked))
+        usage = Usage(sum(map(estimate_tokens, request.texts)), estimate_tokens(spelled(text, calls)), cost_usd=0.0)
+        return Completion(text, usage, self.name, tool_calls=calls)
 
     async def close(self) -> None:
         """Nothing to free."""
@@ -88,7 +95,7 @@ def open_script(path: Path | str, *, parallel: int = 4) -> ScriptedModel:
 def check_script(data: object, where: str) -> Script:
     """`data` as a script. Raises UsageError that names the key path in `where` and the mend."""
     tasks = _mapping(data, where, 'want {task id or "*": {role: [reply, …]}}')
-    script: dict[str, dict[str, tuple[str, ...]]] = {}
+    script: dict[str, dict[str, tuple[str | Reply, ...]]] = {}
     for task, roles in tasks.items():
         place = f"{where}: {json.dumps(task)}"
         script[task] = {}
@@ -98,17 +105,16 @@ def check_script(data: object, where: str) -> Script:
                 hint = f"did you mean {near[0]}? " if near else ""
                 raise UsageError(f"{place}: unknown role {role!r}; {hint}the roles are {', '.join(ROLES)}")
             if not isinstance(replies, list | tuple):
-                raise UsageError(f"{place}.{role}: want a list of replies, not {_kind(replies)}; write [reply, …]")
-            for number, reply in enumerate(replies):
-                if not isinstance(reply, str):
-                    raise UsageError(f"{place}.{role}[{number}]: want a text, not {_kind(reply)}; quote it")
-            script[task][role] = tuple(replies)
+                raise UsageError(f"{place}.{role}: want a list of replies, not {kind_of(replies)}; write [reply, …]")
+            script[task][role] = tuple(
+                read_reply(reply, f"{place}.{role}[{number}]") for number, reply in enumerate(replies)
+            )
     return script
 
 
 def _mapping(value: object, place: str, mend: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise UsageError(f"{place}: want an object, not {_kind(value)}; {mend}")
+        raise UsageError(f"{place}: want an object, not {kind_of(value)}; {mend}")
     for key in value:
         if not isinstance(key, str):
             raise UsageError(f"{place}: the key {key!r} is not a text; {mend}")
@@ -123,8 +129,3 @@ def _object(pairs: list[tuple[str, Any]], file: Path) -> dict[str, Any]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise UsageError(f"{file}: the key {json.dumps(twice)} stands twice in one object; merge the two")
     return result
-
-
-def _kind(value: object) -> str:
-    names = {dict: "an object", list: "a list", str: "a text", bool: "a boolean", type(None): "null"}
-    return names.get(type(value), "a number" if isinstance(value, int | float) else type(value).__name__)

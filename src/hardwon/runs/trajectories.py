@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hardwon.errors import UsageError
+from hardwon.models.tools import ToolCall, read_arguments
 from hardwon.record import Payload
 from hardwon.runs.journal import Journal, Key
 from hardwon.runs.row import Row
@@ -112,22 +113,39 @@ def _content(row: Row, number: int, episode: Payload, asked: list[Payload], mode
 
 
 def _conversation(episode: Payload, asked: list[Payload]) -> list[dict[str, Any]]:
-    """The opening, then each reply with what was answered: the last message of the call after it."""
+    """The opening, then each reply with what was answered: the last messages of the call after it."""
     if not asked:
         return []
     said: list[dict[str, Any]] = [{"role": role, "content": content} for role, content in asked[0]["messages"]]
     for place, call in enumerate(asked):
-        text = call["completion"]["text"]
-        actions = [{"command": command} for command in _commands(text)]
-        usage = call["completion"]["usage"]
-        extra = {"actions": actions, "cost": usage["cost_usd"], "finish_reason": call["completion"]["finish"]}
-        said.append({"role": "assistant", "content": text, "extra": extra})
+        made = [ToolCall(*values) for values in call["completion"].get("tool_calls", ())]
+        said.append(_reply(call["completion"], made))
+        ids = [{"tool_call_id": tool_call.id} for tool_call in made] or [{}]
+        answers: list[list[str]] = []
         if place + 1 < len(asked):
-            role, content = asked[place + 1]["messages"][-1]
-            said.append({"role": role, "content": content})
+            answers = asked[place + 1]["messages"][-len(ids) :]
         elif len(episode["steps"]) == len(asked) and episode["steps"][-1]["observation"]:
-            said.append({"role": "user", "content": episode["steps"][-1]["observation"]})
+            answers = [["tool" if made else "user", episode["steps"][-1]["observation"]]]
+        said += [{"role": role, "content": text, **of} for (role, text), of in zip(answers, ids, strict=False)]
     return said
+
+
+def _reply(completion: Payload, made: list[ToolCall]) -> dict[str, Any]:
+    """An assistant's message; native calls in OpenAI's form, the first of them being what was carried out."""
+    text, usage = completion["text"], completion["usage"]
+    commands = _commands(text)
+    if made:
+        arguments = read_arguments(made[0]) or {}
+        commands = [arguments["command"]] if isinstance(arguments.get("command"), str) else []
+    actions = [{"command": command} for command in commands]
+    extra = {"actions": actions, "cost": usage["cost_usd"], "finish_reason": completion["finish"]}
+    reply = {"role": "assistant", "content": text, "extra": extra}
+    if made:
+        reply["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in made
+        ]
+    return reply
 
 
 def _steps(messages: list[dict[str, Any]]) -> tuple[tuple[Step, ...], str]:
