@@ -97,7 +97,7 @@ def test_commands_share_a_tree_and_the_change_is_read_from_it(source: Repository
 
 def test_a_command_that_does_not_end_is_ended_with_all_it_started(source: RepositorySource) -> None:
     async def work(workspace: Workspace) -> tuple[CommandResult, str]:
-        late = await workspace.run("echo before; (sleep 984 & sleep 984 &); sleep 984", seconds=1.0)
+        late = await workspace.run("echo before; (sleep 984 & sleep 984 &); sleep 984", seconds=5.0)
         await workspace.run("sleep 984 & echo in the background", seconds=20)
         return late, (await workspace.run("echo alive; cat /proc/[0-9]*/cmdline", seconds=20)).output
 

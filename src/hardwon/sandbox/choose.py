@@ -11,6 +11,8 @@ from hardwon.sandbox.protocol import Sandbox
 
 Backend = Literal["auto", "bubblewrap", "process"]
 
+_TRIES = 3
+"""A loaded machine can let a probe wait too long; walls that do not stand at all fail every time."""
 _works: dict[str, str] = {}
 
 
@@ -35,21 +37,29 @@ def open_sandbox(workers: int = 2, backend: Backend = "auto") -> Sandbox:
 
 
 def bubblewrap_trouble() -> str | None:
-    """Why bubblewrap can not be used, None when it can; tried once for each process."""
+    """Why bubblewrap can not be used, None when it can; found out once for each process."""
+    if shutil.which("bwrap") is None:
+        return "it is not installed; apt-get install bubblewrap"
+    if "bwrap" not in _works:
+        for _ in range(_TRIES):
+            _works["bwrap"] = _trouble()
+            if not _works["bwrap"]:
+                break
+    return _works["bwrap"] or None
+
+
+def _trouble() -> str:
+    """What a probe under bubblewrap fails on; empty where it does not."""
     from hardwon.sandbox.launch import WorkerLost
     from hardwon.sandbox.probe import facts
     from hardwon.sandbox.worker import Worker
 
-    if shutil.which("bwrap") is None:
-        return "it is not installed; apt-get install bubblewrap"
-    if "bwrap" not in _works:
+    try:
+        worker = Worker(bubblewrap=True)
         try:
-            worker = Worker(bubblewrap=True)
-            try:
-                facts(worker)
-            finally:
-                worker.close()
-            _works["bwrap"] = ""
-        except (WorkerLost, SandboxError) as error:
-            _works["bwrap"] = str(error)
-    return _works["bwrap"] or None
+            facts(worker)
+        finally:
+            worker.close()
+    except (WorkerLost, SandboxError) as error:
+        return str(error)
+    return ""

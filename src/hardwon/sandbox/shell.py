@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import marshal
 import os
 import secrets
 import selectors
@@ -81,7 +81,7 @@ def run_shell(
         argv, config = _start(
             command, place, limits, joins, mark, tells, orders, network=network, bubblewrap=bubblewrap
         )
-        _write(orders, json.dumps(config).encode())
+        _write(orders, marshal.dumps(config))
         watch = Watch(limits, head_bytes, stop, overstepped)
         try:
             process = subprocess.Popen(
@@ -233,8 +233,8 @@ class Watch:
                 if self._fault is not None:
                     return
             if not selector.select(min(deadline - now, _TICK)):
-                if process.poll() is not None:
-                    return  # something it left behind still holds the pipe
+                if process.poll() is not None and not selector.select(0):
+                    return  # something it left behind still holds the pipe, and all that was said is read
                 continue
             piece = os.read(fd, 1 << 16)
             if not piece:

@@ -1,15 +1,20 @@
-"""Started in the sandbox to run one shell command: sets up its folder, limits and filter, then becomes the shell."""
+"""Started in the sandbox to run one shell command: sets up its folder, limits and filter, then becomes the shell.
+
+Each command waits for the imports here: they are the fewest that do (json, typing and shutil alone took 10 ms).
+"""
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import resource
-import shutil
 import sys
-from typing import Any
 
 from . import confine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def main(descriptor: str) -> None:
@@ -17,13 +22,15 @@ def main(descriptor: str) -> None:
 
     What to do is read from the descriptor, since any user of the machine can see a command line.
     """
-    with os.fdopen(int(descriptor), encoding="utf-8") as told:
-        config: dict[str, Any] = json.load(told)
+    with os.fdopen(int(descriptor), "rb") as told:
+        config: dict[str, Any] = marshal.load(told)
     try:
         for fd in config["cgroups"]:
             os.write(fd, b"0")
             os.close(fd)
         if config["source"] is not None:
+            import shutil
+
             shutil.copytree(config["source"], config["folder"], symlinks=True, dirs_exist_ok=True)
         os.chdir(config["folder"])
         if config["landlock"]:

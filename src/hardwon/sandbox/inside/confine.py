@@ -11,8 +11,11 @@ import os
 import resource
 import stat
 import struct
-from collections.abc import Mapping
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
 
 NEW_NAMESPACE, NEW_IPC, NEW_PID = 0x00020000, 0x08000000, 0x20000000
 _NAMESPACE_FLAGS = 0x7E020000
