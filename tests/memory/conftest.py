@@ -30,13 +30,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "bank.sqlite")
+    return new_database(request.getfixturevalue("server"))
+
+
+def new_database(server: str) -> str:
+    """The URL of an empty database."""
     import psycopg
 
-    url: str = request.getfixturevalue("server")
     name = f"bank_{uuid.uuid4().hex[:8]}"
-    with psycopg.connect(url, autocommit=True) as db:
+    with psycopg.connect(server, autocommit=True) as db:
         db.execute(f"CREATE DATABASE {name}")
-    base, _, query = url.partition("?")
+    base, _, query = server.partition("?")
     return f"{base.rpartition('/')[0]}/{name}{'?' + query if query else ''}"
 
 

@@ -33,6 +33,8 @@ def outcome(folder: Path) -> tuple[Any, ...]:
     """Rows, items and uses, without what differs by time and by the run's own name."""
     lines = (folder / "run" / "results.jsonl").read_text().splitlines()
     rows = [{k: v for k, v in json.loads(line).items() if k != "wall_s"} for line in lines]
+    for row in rows:
+        row["induced"] = len(row["induced"])  # an item's id has the run's own in it
     bank = SqliteBank(folder / "bank.sqlite")
     items = sorted((r.item.title, r.item.label, r.item.provenance.task) for r in bank.scan() if r.item)
     uses = Counter((use.item_id, use.task, use.shown, use.won, use.tokens) for use in bank.outcomes())

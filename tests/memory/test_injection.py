@@ -17,7 +17,7 @@ from hardwon.memory.bank.item import Item
 from hardwon.memory.bank.sqlite import SqliteBank
 from hardwon.models.protocol import Completion, Request
 from hardwon.models.scripted import ScriptedModel
-from hardwon.runs.bank import BankSettings, RunBank
+from hardwon.runs.bank import RUN, BankSettings, RunBank
 from hardwon.runs.journal import Journal
 from hardwon.runs.results import rows
 from hardwon.runs.row import Row
@@ -148,10 +148,10 @@ def test_a_run_goes_on_with_its_own_snapshot_and_refuses_another_bank(tmp_path: 
     store = SqliteBank(tmp_path / "run" / "bank.sqlite")
     store.write([item("Later", "A graph traversal of cycles.")], "added")
     again = RunBank(store, BankSettings("own"))
-    again.begin(journal, ())
+    again.begin(journal.record(RUN))
     assert again.snapshot == 1 < store.head()
     with pytest.raises(UsageError, match="began with another bank"):
-        RunBank(SqliteBank(tmp_path / "other.sqlite"), BankSettings("own")).begin(journal, ())
+        RunBank(SqliteBank(tmp_path / "other.sqlite"), BankSettings("own")).begin(journal.record(RUN))
     assert json.dumps(again.as_settings())
 
 
@@ -212,3 +212,18 @@ def test_what_is_withheld_is_drawn_anew_by_later_runs_and_at_the_stated_rate() -
     assert len({tuple(held) for held in drawn}) == 4
     assert 120 < sum(sum(held) for held in drawn) < 290
     assert drawn[0] == [withheld("0 0", f"t{n}", "item", 0.1) for n in range(500)]
+
+
+def test_a_row_names_what_was_recalled_withheld_and_taught_and_older_rows_still_read(tmp_path: Path) -> None:
+    shown, _ = work(tmp_path / "shown", [GRAPHS], Heard(), learn=True)
+    held, _ = work(tmp_path / "held", [GRAPHS], Heard(), withhold=0.999)
+    store = SqliteBank(tmp_path / "shown" / "bank.sqlite")
+    taught = {r.item_id for r in store.scan() if r.item and r.item.provenance.task}
+    assert {row.recalled for row in shown} == {(GRAPHS.id,)} == {row.withheld for row in held}
+    assert {item_id for row in shown for item_id in row.induced} == taught != set()
+    assert {row.withheld for row in shown} == {()} == {row.recalled for row in held}
+    assert Row.from_json(json.loads(json.dumps(shown[0].as_json()))) == shown[0]
+    older = {
+        name: value for name, value in shown[0].as_json().items() if name not in ("recalled", "withheld", "induced")
+    }
+    assert Row.from_json(older).recalled == ()

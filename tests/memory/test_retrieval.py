@@ -75,6 +75,17 @@ def test_items_of_another_kind_suite_repository_or_tag_are_left_out(bank: Sqlite
         assert titles(index, replace(ASKED, **other)) == []
 
 
+def test_items_of_the_tasks_own_repository_come_first_but_only_relevant_ones(bank: SqliteBank) -> None:
+    text = "Graph search needs a set of nodes, or cycles never end."
+    bank.write([item(name, text, repository=name) for name in ("a/one", "b/two")], "added")
+    bank.write([replace(GRAPHS, state="superseded"), item("Cake", "Butter and sugar.", repository="b/two")], "added")
+    index, limits = Index(bank, bank.head()), Limits(most=5, variety=0.0)
+    for home in ("a/one", "b/two"):
+        found = titles(index, replace(ASKED, home=home), limits)
+        assert found[0] == home
+        assert "Cake" not in found
+
+
 def test_the_token_budget_and_the_number_bind_and_twins_are_not_told_twice(bank: SqliteBank) -> None:
     long = item("Graph search", "Traversal of nodes in cycles. " * 40)
     twin = replace(GRAPHS, id="twin")

@@ -23,6 +23,7 @@ Applies = Annotated[str | None, typer.Option("--applies", help="When it applies.
 Avoid = Annotated[str | None, typer.Option("--not-for", help="When it does not.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="A word of your own; may be given several times.")]
 Kind = Annotated[str, typer.Option("--kind", help="function, stdio, text, question, game or repository.")]
+Repository = Annotated[str, typer.Option("--repository", metavar="OWNER/NAME", help="The repository it is about.")]
 
 
 @bank.command("list")
@@ -51,14 +52,16 @@ def search(
     recall: Annotated[int, typer.Option("--recall", min=1, help="At most so many.")] = 5,
     kind: Kind = "",
     tags: Tags = None,
+    repository: Repository = "",
     embedder: o.EmbedderName = None,
     place: o.BankPlace = None,
     as_json: o.Json = False,
 ) -> None:
     """Show what a task would recall, and why."""
     from hardwon.cli.bank_view import search_items
+    from hardwon.memory.bank.retrieval import Query
 
-    search_items(place, text, recall, kind, tuple(tags or ()), embedder, as_json)
+    search_items(place, Query(text, kind, repository, tags=tuple(tags or ())), recall, embedder, as_json)
 
 
 @bank.command()
@@ -90,13 +93,15 @@ def add(
     avoid: Avoid = None,
     kind: Kind = "",
     tags: Tags = None,
+    repository: Repository = "",
     place: o.BankPlace = None,
 ) -> None:
     """Add an item of your own."""
     from hardwon.cli.bank_change import add_item
+    from hardwon.memory.bank.item import Scope
 
     texts = {"title": title, "content": content, "description": description, "applies": applies, "avoid": avoid}
-    add_item(place, texts, kind, tuple(tags or ()))
+    add_item(place, texts, Scope(kind=kind, repository=repository, tags=tuple(tags or ())))
 
 
 @bank.command()

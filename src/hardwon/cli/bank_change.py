@@ -21,9 +21,9 @@ from hardwon.runs.folder import write_text
 Texts = Mapping[str, str | None]
 
 
-def add_item(place: str | None, texts: Texts, kind: str, tags: tuple[str, ...]) -> None:
+def add_item(place: str | None, texts: Texts, scope: Scope) -> None:
     given = {name: text or "" for name, text in texts.items()}
-    item = Item(**given, labelled_by="user", state="active", scope=Scope(kind=kind, tags=tags))  # type: ignore[arg-type]
+    item = Item(**given, labelled_by="user", state="active", scope=scope)  # type: ignore[arg-type]
     with opened(place, make=True) as bank:
         if any(other.id == item.id for other in current(bank)):
             raise UsageError(f"the bank has this item already ({item.id}); edit it instead")

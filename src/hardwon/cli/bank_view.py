@@ -75,12 +75,10 @@ def show_item(place: str | None, item_id: str, as_json: bool) -> None:
             typer.echo(f"{name}: {one_line(text, 2000)}" if name else printable(text))
 
 
-def search_items(
-    place: str | None, text: str, most: int, kind: str, tags: tuple[str, ...], embedder: str | None, as_json: bool
-) -> None:
+def search_items(place: str | None, query: Query, most: int, embedder: str | None, as_json: bool) -> None:
     with opened(place) as bank:
         index = Index(bank, bank.head(), embedder_named(embedder))
-        found = index.search(Query(text, kind=kind, tags=tags), Limits(most=most, tokens=500 * most))
+        found = index.search(query, Limits(most=most, tokens=500 * most))
     if as_json:
         _print(
             [
@@ -105,7 +103,7 @@ def show_stats(place: str | None, as_json: bool) -> None:
         items = current(bank)
         known = measured(bank)
         episodes, uses = bank.counts()
-        head, name = bank.head(), bank.name
+        head, name, nearness = bank.head(), bank.name, bank.nearness()
     told = {
         "bank": name,
         "snapshot": head,
@@ -113,6 +111,7 @@ def show_stats(place: str | None, as_json: bool) -> None:
         "labels": dict(Counter(item.label for item in items)),
         "episodes": episodes,
         "uses": uses,
+        "embeddings_compared": nearness,
         "effects": [effect.as_json() for effect in known.values()],
         "verdicts": dict(Counter(effect.word for effect in known.values())),
     }
@@ -120,6 +119,7 @@ def show_stats(place: str | None, as_json: bool) -> None:
         _print(told)
         return
     typer.echo(f"{name}, snapshot {head}: {len(items)} items{_counted(told['items'])}")
+    typer.echo(f"embeddings are compared {nearness}")
     typer.echo(f"{episodes} tasks worked with it, {uses} recalls{_counted(told['verdicts'])}")
     titles: dict[str, Item] = {item.id: item for item in items}
     for effect in sorted(known.values(), key=lambda e: -abs(e.lift or 0))[:20]:

@@ -11,14 +11,13 @@ from hardwon.memory.bank.embedding import Embedder
 from hardwon.memory.bank.retrieval import Limits
 from hardwon.runs.bank import BankSettings, RunBank
 
-EMBEDDERS = ("auto", "minilm", "none")
-
 
 @dataclass(frozen=True, slots=True)
 class BankOptions:
     """What the command line asked for; without `recall` and `learn` there is no bank.
 
-    `arms` are those that have it (None: all), with `shuffle` each seed has an order of its own.
+    `arms` are those that have it (None: all), with `shuffle` each seed has an order of its own, with `by_text` a task
+    is known by what it asks, not by its id.
     """
 
     place: str | None = None
@@ -29,6 +28,7 @@ class BankOptions:
     arms: tuple[str, ...] | None = None
     shuffle: bool = False
     judge: bool = False
+    by_text: bool = False
 
     @property
     def proved(self) -> bool:
@@ -54,6 +54,7 @@ class BankOptions:
             arms=self.arms,
             shuffle=self.shuffle,
             judge=self.judge,
+            by_text=self.by_text,
         )
         from hardwon.memory.bank.place import open_bank
 
@@ -62,13 +63,10 @@ class BankOptions:
 
 
 def embedder_named(name: str | None) -> Embedder | None:
-    """`auto` (or None) is MiniLM where its files are there already, else words alone, which is said."""
-    one_of("--embedder", name, EMBEDDERS)
-    if name == "none":
-        return None
-    from hardwon.memory.bank.embedding import MiniLM, present
+    """The embedder of that name; where `auto` (or None) finds none, words alone are compared, which is said."""
+    from hardwon.memory.bank.embedders import open_embedder
 
-    if name == "minilm" or present():
-        return MiniLM()
-    print("bank: compares words alone (--embedder minilm fetches 23 MB and compares meaning too)", file=sys.stderr)
-    return None
+    embedder = open_embedder(name)
+    if embedder is None and name != "none":
+        print("bank: compares words alone (--embedder minilm fetches 23 MB and compares meaning too)", file=sys.stderr)
+    return embedder

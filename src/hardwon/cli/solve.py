@@ -36,6 +36,11 @@ def solve(
     max_tokens: o.MaxTokens = 1024,
     prompts: o.Prompts = None,
     sandbox: o.SandboxName = None,
+    bank: o.BankPlace = None,
+    recall: o.Recall = None,
+    learn: o.Learn = None,
+    withhold: o.Withhold = 0.1,
+    embedder: o.EmbedderName = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not tell trials and lessons.")] = False,
     as_json: o.Json = False,
 ) -> None:
@@ -43,6 +48,7 @@ def solve(
 
     Leaves with 0 when it is solved, 1 when not, 2 on bad input, 3 when something else was in the way.
     """
+    from hardwon.cli.banking import BankOptions
     from hardwon.cli.loop import ArmOptions, LoopOptions
     from hardwon.cli.solving import SolveOptions, solve_one
 
@@ -55,4 +61,5 @@ def solve(
         fresh=not resume,
         as_json=as_json,
     )
-    solve_one(SolveOptions(loop, arm, prompt, check, workdir, output, check_timeout, network, quiet))
+    banked = BankOptions(bank, recall, learn, withhold, embedder, by_text=True)
+    solve_one(SolveOptions(loop, arm, prompt, check, workdir, output, check_timeout, network, quiet, banked))

@@ -12,10 +12,12 @@ from pathlib import Path
 import typer
 
 from hardwon import prompts as prompt_texts
+from hardwon.cli.banking import BankOptions
 from hardwon.cli.carrying import about_model, carry_out, need_price, run_folder
 from hardwon.cli.interruption import run_to_end
 from hardwon.cli.loop import LoopOptions
 from hardwon.cli.plain import one_line
+from hardwon.cli.walls import open_walls
 from hardwon.cli.weights import ready_model
 from hardwon.config import load_config
 from hardwon.errors import UsageError
@@ -25,7 +27,6 @@ from hardwon.runs.results import read_rows
 from hardwon.runs.row import Row
 from hardwon.runs.runner import Arm
 from hardwon.runs.settings import run_config
-from hardwon.sandbox.choose import open_sandbox
 from hardwon.sandbox.protocol import Limits
 from hardwon.task import Problem, Task
 
@@ -46,6 +47,7 @@ class SolveOptions:
     check_timeout: float
     network: bool
     quiet: bool
+    bank: BankOptions
 
 
 def solve_one(options: SolveOptions) -> None:
@@ -60,7 +62,7 @@ async def _solve(options: SolveOptions) -> int:
     _check_places(options)
     arm = options.arm
     limits = Limits(total_seconds=options.check_timeout, memory_mib=2048, processes=128, file_mib=64)
-    sandbox = open_sandbox(workers=1, backend=loop.sandbox or config.sandbox)
+    sandbox = open_walls(workers=1, backend=loop.sandbox or config.sandbox)
     try:
         evaluator = CommandCheck(
             options.check,
@@ -76,6 +78,7 @@ async def _solve(options: SolveOptions) -> int:
         task = Task(problem, evaluator, None, digest, graded_on="visible")
         model = ready_model(loop.model or config.model, parallel=1)
         need_price(arm.budget, model)
+        bank = options.bank.open("solve")
         settings = run_config(
             suite="solve",
             model=model.name,
@@ -84,14 +87,18 @@ async def _solve(options: SolveOptions) -> int:
             limits=asdict(limits),
             about={"prompt": options.prompt, "check": options.check, "workdir": str(options.workdir)}
             | about_model(model.name),
+            choices=None if bank is None else {"bank": bank.as_settings()},
         )
         settings["settings"]["task"] = digest
         out = loop.out or run_folder(settings, arm.name)
         fresh = loop.fresh or (loop.out is None and _finished(out))
         try:
-            await carry_out(settings, out, [task], [arm], model, workers=1, fresh=fresh, show=not options.quiet)
+            shown = not options.quiet
+            await carry_out(settings, out, [task], [arm], model, workers=1, fresh=fresh, show=shown, bank=bank)
         finally:
             await model.close()
+            if bank is not None:
+                bank.close()
     finally:
         await sandbox.close()
     return _hand_over(options, read_rows(out)[0])
@@ -141,4 +148,6 @@ def _hand_over(options: SolveOptions, row: Row) -> int:
         where = f"; program in {options.output}" if row.submission is not None else "; no program was handed in"
         tokens = row.tokens_in + row.tokens_out
         typer.echo(f"{state} ({row.stop}) after {row.trials} trials and {tokens:,} tokens{where}")
+        if row.recalled or row.induced:
+            typer.echo(f"bank: {len(row.recalled)} items shown, {len(row.induced)} learned")
     return 3 if row.error is not None else 0 if row.solved else 1

@@ -17,14 +17,15 @@ from hardwon import prompts
 from hardwon.budget import BudgetExhausted
 from hardwon.errors import UsageError
 from hardwon.evaluators.model_judge import Judgement, ModelJudge, Opinion
-from hardwon.memory.bank.advice import block, withheld
 from hardwon.memory.bank.embedding import Embedder
 from hardwon.memory.bank.induction import MOST_TOKENS, Induced, induce, label_of
 from hardwon.memory.bank.item import Item, Label, Labeller, Provenance, Scope, problem_digest
-from hardwon.memory.bank.retrieval import Index, Limits, Query
-from hardwon.memory.bank.store import Bank, Episode, Use
+from hardwon.memory.bank.retrieval import Index, Limits
+from hardwon.memory.bank.store import Bank, Episode
 from hardwon.record import Payload, Record
-from hardwon.runs.journal import Journal, Key
+from hardwon.runs.journal import Key
+from hardwon.runs.recall import query_of, recalled, repository_of, used, uses
+from hardwon.runs.row import BankUse
 from hardwon.session import Session
 from hardwon.task import Task
 from hardwon.trial import Submission
@@ -45,7 +46,8 @@ class BankSettings:
     `learn` admits what tasks teach; with `stream` later tasks of the same arm and seed have it at once, else the next
     run. `suites` limits what is recalled to these. `arms` names the arms that have the bank (None: every one). With
     `shuffle` each seed works the tasks in an order of its own. With `judge` a task that nothing verified gets its label
-    from a model judge, for learning alone: credit counts only what was verified.
+    from a model judge, for learning alone: credit counts only what was verified. `by_text` is for tasks whose ids mean
+    nothing outside of their run: the bank then knows them by what they ask.
     """
 
     suite: str
@@ -58,6 +60,7 @@ class BankSettings:
     arms: tuple[str, ...] | None = None
     shuffle: bool = False
     judge: bool = False
+    by_text: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.withhold < 1:
@@ -84,26 +87,31 @@ class RunBank:
     def as_settings(self) -> dict[str, Any]:
         """What of it a run is known by. The snapshot is in the journal: a run that goes on keeps its own."""
         embedder = None if self._embedder is None else self._embedder.name
-        used = asdict(self.settings) | {"arms": self.settings.arms and list(self.settings.arms)}
-        return {"id": self._bank.id, "embedder": embedder, **used, "prompts": prompts.hashes(bank=True)}
+        chosen = asdict(self.settings) | {"arms": self.settings.arms and list(self.settings.arms)}
+        if not self.settings.by_text:
+            del chosen["by_text"]  # as in runs that were begun before there was a choice
+        return {"id": self._bank.id, "embedder": embedder, **chosen, "prompts": prompts.hashes(bank=True)}
 
     @property
     def snapshot(self) -> int:
         return self._snapshot
 
-    def begin(self, journal: Journal, finished: Iterable[tuple[int, Key]]) -> None:
-        """Freezes the snapshot, or takes that of the earlier sittings; `finished` are tasks done then, by position."""
-        saved = journal.record(RUN).get("bank", 0)
+    def begin(self, record: Record, finished: Iterable[tuple[int, Key, Record]] = ()) -> None:
+        """Freezes the snapshot, or takes that of the earlier sittings, which `record` (of the run as a whole) has.
+
+        `finished` are tasks done then, by position, with what their own records have.
+        """
+        saved = record.get("bank", 0)
         if saved is None:
             at = {"snapshot": self._bank.head(), "episodes": self._bank.counts()[0]}
             saved = {"run": uuid.uuid4().hex[:12], "bank": self._bank.id, **at}
-            journal.append(RUN, "bank", 0, saved)
+            record.put("bank", 0, saved, 0.0)
         if saved["bank"] != self._bank.id:
             raise UsageError(f"--bank {self._bank.name}: this run began with another bank; give that, or --fresh")
         self._run, self._snapshot, self._episodes = saved["run"], saved["snapshot"], saved["episodes"]
         if self.settings.stream:
-            for position, key in finished:
-                self._taught[key.arm, key.seed][position] = _items(journal.record(key).get("induced", 0))
+            for position, key, done in finished:
+                self._taught[key.arm, key.seed][position] = _items(done.get("induced", 0))
 
     def close(self) -> None:
         self._bank.close()
@@ -117,25 +125,26 @@ class RunBank:
             return ""
         saved = record.get("recall", 0)
         if saved is None:
-            saved = self._recalled(task, key, await self._index_for(key, position))
+            saved = await self._recalled(task, key, await self._index_for(key, position))
             record.put("recall", 0, saved, 0.0)
         self._recalls[key] = saved
         return str(saved["advice"])
 
-    async def learn(self, task: Task, key: Key, submission: Submission, session: Session, record: Record) -> None:
+    async def learn(self, task: Task, key: Key, submission: Submission, session: Session, record: Record) -> BankUse:
         """Draws items from a finished task, if asked to, and admits them with the uses of what it recalled."""
         if not self.used_by(key.arm):
-            return
+            return BankUse()
         labelled = label_of(task.problem, submission)
         won = None if labelled[0] == "unknown" else labelled[0] == "success"
-        episode = Episode(self._run, key.task_id, key.arm, key.seed, won, session.ledger.tokens)
+        episode = Episode(self._run, self._name(task), key.arm, key.seed, won, session.ledger.tokens)
         items: tuple[Item, ...] = ()
         if self.settings.learn:
             items = self._lessons[key] = _items(await self._induced(task, key, submission, labelled, session, record))
-        recalled = self._recalls.pop(key, None)
+        recall = self._recalls.pop(key, None)
         if record.get("admitted", 0) is None:
-            new = self._bank.admit(episode, items, _uses(recalled))
+            new = self._bank.admit(episode, items, uses(recall))
             record.put("admitted", 0, {"items": [item.id for item in items], "new": new}, session.ledger.seconds)
+        return used(recall, [item.id for item in items])
 
     async def finish(self, key: Key, position: int) -> None:
         """A task is done, or an error has ended it: tasks that wait for it may go on."""
@@ -156,33 +165,20 @@ class RunBank:
             self._index = Index(self._bank, self._snapshot, self._embedder)
         return self._index
 
-    def _recalled(self, task: Task, key: Key, index: Index) -> Payload:
-        problem, chosen = task.problem, self.settings
-        query = Query(
-            problem.prompt,
-            kind=problem.kind,
-            suites=chosen.suites,
-            task=problem.id,
-            problem=problem_digest(problem.prompt),
-        )
-        found = index.search(query, chosen.limits)
+    def _name(self, task: Task) -> str:
+        """What the bank knows a task by."""
+        return f"{task.id}/{problem_digest(task.problem.prompt)[:8]}" if self.settings.by_text else task.id
+
+    async def _recalled(self, task: Task, key: Key, index: Index) -> Payload:
+        name, chosen = self._name(task), self.settings
+        asked = await asyncio.to_thread(index.embedded, task.problem.prompt)  # a hosted embedder takes its time
+        found = index.search(query_of(task, name, chosen.suites), chosen.limits, asked)
         draw = f"{key.seed} {self._episodes}"  # a later run of the same tasks draws anew
-        held = [withheld(draw, key.task_id, f.item.id, chosen.withhold) for f in found]
-        shown = [f.item for f, back in zip(found, held, strict=True) if not back]
-        told = [
-            {
-                "item": f.item.id,
-                "seq": f.seq,
-                "title": f.item.title,
-                "score": f.score,
-                "meaning": f.meaning,
-                "by_words": f.by_words,
-                "words": f.words,
-                "withheld": back,
-            }
-            for f, back in zip(found, held, strict=True)
-        ]
-        return {"bank": self._bank.id, "snapshot": self._snapshot, "found": told, "advice": block(shown)}
+        return {
+            "bank": self._bank.id,
+            "snapshot": self._snapshot,
+            **recalled(found, draw, name, chosen.withhold),
+        }
 
     async def _induced(
         self,
@@ -198,8 +194,8 @@ class RunBank:
             session.calls.recall(saved["asked"])
             return saved
         answered = session.calls.answered
-        origin = Provenance(self._run, key.task_id, key.arm, key.seed)
-        scope = Scope(self.settings.suite, task.problem.kind)
+        origin = Provenance(self._run, self._name(task), key.arm, key.seed)
+        scope = Scope(self.settings.suite, task.problem.kind, repository_of(task))
         judgement: Judgement | None = None
         try:
             if labelled[0] == "unknown" and self.settings.judge:
@@ -233,8 +229,3 @@ async def _judged(task: Task, submission: Submission, session: Session) -> Judge
 
 def _items(payload: Payload | None) -> tuple[Item, ...]:
     return tuple(Item.from_json(values) for values in payload["items"]) if payload else ()
-
-
-def _uses(recalled: Payload | None) -> list[Use]:
-    found = recalled["found"] if recalled else []
-    return [Use(use["item"], not use["withheld"], rank, use["score"]) for rank, use in enumerate(found, 1)]

@@ -32,6 +32,15 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
+class BankUse:
+    """The ids of the items that a task was shown, of those held back by chance, and of those that it taught."""
+
+    recalled: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
+    induced: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """`solved` is the grader's word (None: not graded), `verdict` and `score` the visible feedback on the submission.
 
@@ -41,7 +50,8 @@ class Row:
     `calls_shared` and `tokens_shared` are the part of `calls` and of all tokens that another arm of the comparison had
     paid for. `curve` is what a smaller budget would have come to, in the order of spending (comparisons only).
     `votes` counts choices that rest on the model's own vote: ungrounded. `notes` is what a learning strategy tells
-    later tasks; `trust` is the audit's word on the task's evaluator (None: not audited).
+    later tasks; `trust` is the audit's word on the task's evaluator (None: not audited). `recalled` are the ids of the
+    bank's items that the task was shown, `withheld` of those held back by chance, `induced` of those that it taught.
     """
 
     task_id: str
@@ -77,6 +87,9 @@ class Row:
     decisions: int = 0
     notes: tuple[Note, ...] = ()
     trust: float | None = None
+    recalled: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
+    induced: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -105,6 +118,9 @@ class Row:
 _LISTS: dict[str, frozenset[type]] = {
     "trial_verdicts": frozenset({str}),
     "trial_scores": frozenset({int, float}),
+    "recalled": frozenset({str}),
+    "withheld": frozenset({str}),
+    "induced": frozenset({str}),
 }
 _COUNTS = ("tokens_by_role", "calls_by_role")
 _MOST = 1 << 63
@@ -180,6 +196,7 @@ def make_row(
     error: str | None = None,
     curve: tuple[Point, ...] = (),
     trust: float | None = None,
+    bank: BankUse = BankUse(),
 ) -> Row:
     """The row of a finished session, or of one that an error ended (then without submission or grade)."""
     trial = submission.trial if submission else None
@@ -220,6 +237,9 @@ def make_row(
         decisions=session.decisions,
         notes=tuple(session.notes),
         trust=trust,
+        recalled=bank.recalled,
+        withheld=bank.withheld,
+        induced=bank.induced,
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from hardwon.actors.protocol import Generate
 from hardwon.memory.bank.item import Item
 from hardwon.models.protocol import Completion, Message
+from hardwon.models.tools import Tool
 from hardwon.prompts import render
 
 
@@ -35,12 +36,13 @@ def advised(generate: Generate, advice: str) -> Generate:
         temperature: float | None = None,
         max_tokens: int | None = None,
         stop: tuple[str, ...] = (),
+        tools: tuple[Tool, ...] = (),
     ) -> Awaitable[Completion]:
         place = next((n for n, message in enumerate(messages) if message.role != "system"), None)
         if place is not None:
             opening = replace(messages[place], content=f"{advice}\n\n{messages[place].content}")
             messages = (*messages[:place], opening, *messages[place + 1 :])
-        return generate(messages, temperature=temperature, max_tokens=max_tokens, stop=stop)
+        return generate(messages, temperature=temperature, max_tokens=max_tokens, stop=stop, tools=tools)
 
     return asked
 

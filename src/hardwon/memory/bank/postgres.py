@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import Any
 
 from hardwon.errors import UsageError
+from hardwon.memory.bank import pgvector
 from hardwon.memory.bank.sql import SqlBank
-from hardwon.memory.bank.store import BankError
+from hardwon.memory.bank.store import BankError, Sealed
 
 _WRITER = 0x68617264
 """The advisory lock that one writer holds at a time, so that revisions are numbered in the order they are committed."""
+
+_FETCHED = 1000
+"""Rows that are fetched at once."""
 
 
 class PostgresBank(SqlBank):
@@ -26,6 +30,7 @@ class PostgresBank(SqlBank):
         self.name = re.sub(r"//([^:/@]*):[^@]*@", r"//\1@", url)
         self._types = {"real": "DOUBLE PRECISION", "blob": "BYTEA"}
         self._error = psycopg.Error
+        self._vector: tuple[str | None, str] | None = None
         try:
             self._db = psycopg.connect(url, autocommit=True, connect_timeout=10)
         except psycopg.Error as error:
@@ -38,6 +43,27 @@ class PostgresBank(SqlBank):
             self._db.close()
             raise
 
+    def indexes(self, size: int) -> bool:
+        return size <= pgvector.LARGEST and self._pgvector()[0] is not None
+
+    def sealed(self, model: str, size: int, snapshot: int) -> Sealed | None:
+        if not self.indexes(size):
+            return None
+        return pgvector.newest(self._db, self._errors, model, size, snapshot)
+
+    def seal(self, model: str, size: int, snapshot: int, digests: Set[str]) -> Sealed:
+        if not self.indexes(size):
+            return super().seal(model, size, snapshot, digests)
+        return pgvector.seal(self._db, self._errors, model, size, snapshot, digests)
+
+    def nearness(self) -> str:
+        version, reason = self._pgvector()
+        if version is None:
+            return f"in memory ({reason})"
+        sets = self._all("SELECT DISTINCT ON (model) held, model FROM sealed ORDER BY model, number DESC")
+        told = ", ".join(f"{held:,} of {model}" for held, model in sets)
+        return f"by pgvector {version} ({told}), later ones in memory" if told else f"in memory (pgvector {version})"
+
     def close(self) -> None:
         self._db.close()
 
@@ -48,6 +74,7 @@ class PostgresBank(SqlBank):
 
     def _each(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         with self._errors(), self._db.transaction(), self._db.cursor(name="scan") as cursor:
+            cursor.itersize = _FETCHED
             cursor.execute(_marked(sql), values)
             yield from cursor
 
@@ -60,6 +87,11 @@ class PostgresBank(SqlBank):
         with self._errors(), self._db.transaction():
             self._db.execute("SELECT pg_advisory_xact_lock(%s)", (_WRITER,))
             yield
+
+    def _pgvector(self) -> tuple[str | None, str]:
+        if self._vector is None:
+            self._vector = pgvector.prepare(self._db, self._errors)
+        return self._vector
 
     def _has_tables(self) -> bool:
         return bool(self._all("SELECT 1 FROM pg_tables WHERE schemaname = 'hardwon' AND tablename = 'bank'"))

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from hardwon.errors import UsageError
 from hardwon.memory.bank.embedding import Embedder, checked
 from hardwon.memory.bank.item import RECALLED, Item
+from hardwon.memory.bank.meaning import meaning_of
 from hardwon.memory.bank.store import Bank, Revision
-from hardwon.memory.bank.vectors import Vectors
 from hardwon.memory.bank.words import Words, words
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ _TWIN = 0.95
 """What is as like as this to an item that is chosen says the same."""
 _KNOWN = 4096
 """So many items that were read are kept: a revision never changes."""
+_HOME = 0.1
+"""By so much relevance an item of the task's own repository comes before others."""
 _FIELDS = ("kind", "suite", "repository", "task", "problem")
 
 
@@ -45,7 +47,8 @@ class Query:
     """What is asked for: the task's text, and what is known of the task; an empty field is no limit.
 
     Items of another kind of problem or another repository are left out, and those of the suites in `suites` if it names
-    any; so are those that came from the same task, by its id or by its text (`problem`).
+    any; so are those that came from the same task, by its id or by its text (`problem`). Of those that are relevant
+    enough, the items of the repository `home` come before others that are about as relevant.
     """
 
     text: str
@@ -55,6 +58,7 @@ class Query:
     tags: tuple[str, ...] = ()
     task: str = ""
     problem: str = ""
+    home: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,9 @@ class Index:
         self._digests: list[bytes] = []
         self._beside = [Revision(-1 - n, item.id, item, 0.0, "") for n, item in enumerate(beside)]
         self._words = Words(self._read(chain(bank.scan(snapshot), self._beside)))
-        self._vectors = Vectors(self._embedded(embedder)) if embedder is not None else None
+        self._meaning = None
+        if embedder is not None and len(self):
+            self._meaning = meaning_of(bank, embedder, snapshot, self._digests, self._texts)
         self._arrays: dict[str, NDArray[np.int32]] = {
             name: np.frombuffer(column, np.int32) if column else np.zeros(0, np.int32)
             for name, column in self._columns.items()
@@ -122,8 +128,18 @@ class Index:
     def __len__(self) -> int:
         return len(self._seqs)
 
-    def search(self, query: Query, limits: Limits) -> list[Found]:
-        """The items for a task, the most relevant first; none is a normal answer. Raises BankError, ModelError."""
+    def embedded(self, text: str) -> NDArray[np.float32] | None:
+        """The meaning of a task's text, for `search`; None where there is none. For any thread. Raises ModelError."""
+        if self._embedder is None or self._meaning is None:
+            return None
+        vectors = checked(self._embedder, [text], query=True)
+        return vectors.reshape(-1)
+
+    def search(self, query: Query, limits: Limits, asked: NDArray[np.float32] | None = None) -> list[Found]:
+        """The items for a task, the most relevant first; none is a normal answer.
+
+        `asked` is what `embedded` gave for the text, if it was asked before. Raises BankError, ModelError.
+        """
         import numpy as np
 
         allowed = self._allowed(query)
@@ -134,17 +150,19 @@ class Index:
         by_words[~allowed] = 0
         rows = _highest(by_words, _BY_WORDS)
         meaning = None
-        if self._embedder is not None and self._vectors is not None:
-            asked = checked(self._embedder, [query.text], query=True)[0]
-            rows = np.union1d(rows, self._vectors.nearest(asked, allowed))
-            meaning = self._vectors.likeness(asked, rows)
+        if asked is None:
+            asked = self.embedded(query.text)
+        if asked is not None and self._meaning is not None:
+            rows = np.union1d(rows, self._meaning.nearest(asked, allowed))
+            meaning = self._meaning.likeness(asked, rows)
             scores = _MEANING * meaning + (1 - _MEANING) * by_words[rows]
         else:
             scores = by_words[rows]
-        order = np.lexsort((rows, -scores))[:_POOL]
-        order = order[(scores[order] >= limits.floor) & (scores[order] > 0)]
+        ranked = scores + _HOME * self._at(query.home)[rows] if query.home else scores
+        order = np.lexsort((rows, -ranked))
+        order = order[(scores[order] >= limits.floor) & (scores[order] > 0)][:_POOL]
         items = [r.item for r in self._revisions([self._seqs[row] for row in rows[order]]) if r.item is not None]
-        chosen = self._varied(items, rows[order], scores[order], limits)
+        chosen = self._varied(items, rows[order], ranked[order], limits)
         return [
             Found(
                 items[n],
@@ -175,7 +193,8 @@ class Index:
             if size <= room and likest[best] < _TWIN:
                 chosen.append(best)
                 room -= size
-                likest = np.maximum(likest, self._alike(said, rows, best))
+                if len(chosen) < limits.most:
+                    likest = np.maximum(likest, self._alike(said, rows, best))
         return sorted(chosen)
 
     def _alike(self, said: Sequence[frozenset[str]], rows: NDArray[np.intp], to: int) -> NDArray[np.float32]:
@@ -184,9 +203,15 @@ class Index:
 
         by_words = np.array([_share(mine, said[to]) for mine in said], np.float32)
         by_words[by_words >= _SAME] = 1
-        if self._vectors is None:
+        if self._meaning is None:
             return by_words
-        return np.maximum(by_words, self._vectors.likeness(self._vectors.row(int(rows[to])), rows))
+        return np.maximum(by_words, self._meaning.likeness(self._meaning.row(int(rows[to])), rows))
+
+    def _at(self, repository: str) -> NDArray[np.bool_]:
+        """Which items are of a repository."""
+        import numpy as np
+
+        return np.equal(self._arrays["repository"], self._codes["repository"].get(repository, -1))
 
     def _allowed(self, query: Query) -> NDArray[np.bool_]:
         import numpy as np
@@ -226,25 +251,8 @@ class Index:
             self._digests.append(bytes.fromhex(item.digest))
             yield item.text
 
-    def _embedded(self, embedder: Embedder) -> NDArray[np.float16]:
-        import numpy as np
-
-        rows = np.zeros((len(self), embedder.size), np.float16)
-        places: dict[bytes, list[int]] = {}
-        for place, digest in enumerate(self._digests):
-            places.setdefault(digest, []).append(place)
-        for text, kept in self._bank.vectors(embedder.name):
-            for place in places.pop(bytes.fromhex(text), ()):
-                rows[place] = np.frombuffer(kept, "<f2")
-        missing = list(places.items())
-        for start in range(0, len(missing), 256):
-            part = missing[start : start + 256]
-            revisions = self._revisions([self._seqs[where[0]] for _, where in part])
-            made = checked(embedder, [r.item.text for r in revisions if r.item is not None]).astype("<f2")
-            for (_, where), vector in zip(part, made, strict=True):
-                rows[where] = vector
-            self._keep(embedder, {d.hex(): v.tobytes() for (d, _), v in zip(part, made, strict=True)})
-        return rows
+    def _texts(self, rows: Sequence[int]) -> list[str]:
+        return [r.item.text for r in self._revisions([self._seqs[row] for row in rows]) if r.item is not None]
 
     def _revisions(self, seqs: Sequence[int]) -> list[Revision]:
         if len(self._known) > _KNOWN:
@@ -252,13 +260,6 @@ class Index:
         missing = [seq for seq in seqs if seq > 0 and seq not in self._known]
         self._known.update((revision.seq, revision) for revision in self._bank.revisions(missing))
         return [self._known[seq] if seq > 0 else self._beside[-1 - seq] for seq in seqs]
-
-    def _keep(self, embedder: Embedder, vectors: dict[str, bytes]) -> None:
-        """Of a bank that is only read they are made again next time."""
-        try:
-            self._bank.keep_vectors(embedder.name, vectors)
-        except UsageError:
-            return
 
 
 def shared(asked: Sequence[str], text: str) -> tuple[str, ...]:

@@ -6,13 +6,13 @@ import json
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from typing import Any
 
 from hardwon.errors import UsageError
 from hardwon.memory.bank.item import Item
-from hardwon.memory.bank.store import Episode, Outcome, Revision, Use
+from hardwon.memory.bank.store import Episode, Outcome, Revision, Sealed, Use
 
 SCHEMA = 1
 
@@ -32,6 +32,8 @@ _TABLES = (
 )
 _INSERT = "INSERT INTO revisions (seq, item, until, at, reason, payload) VALUES (?, ?, NULL, ?, ?, ?)"
 _COLUMNS = "seq, item, payload, at, reason"
+_AT_ONCE = 500
+"""Values that are asked for in one query."""
 
 
 class SqlBank(ABC):
@@ -136,9 +138,16 @@ class SqlBank(ABC):
         )
         return {item: int(count) for item, count in rows}
 
-    def vectors(self, model: str) -> Iterator[tuple[str, bytes]]:
+    def vectors(self, model: str, digests: Sequence[str] | None = None) -> Iterator[tuple[str, bytes]]:
         sql = "SELECT digest, vector FROM vectors WHERE model = ?"
-        return ((digest, bytes(vector)) for digest, vector in self._each(sql, (model,)))
+        if digests is None:
+            yield from ((digest, bytes(vector)) for digest, vector in self._each(sql, (model,)))
+            return
+        for start in range(0, len(digests), _AT_ONCE):
+            part = digests[start : start + _AT_ONCE]
+            marks = ",".join("?" * len(part))
+            for digest, vector in self._all(f"{sql} AND digest IN ({marks})", (model, *part)):
+                yield digest, bytes(vector)
 
     def keep_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         if vectors:
@@ -147,6 +156,18 @@ class SqlBank(ABC):
                     "INSERT INTO vectors (model, digest, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                     [(model, digest, vector) for digest, vector in vectors.items()],
                 )
+
+    def indexes(self, size: int) -> bool:
+        return False
+
+    def sealed(self, model: str, size: int, snapshot: int) -> Sealed | None:
+        return None
+
+    def seal(self, model: str, size: int, snapshot: int, digests: Set[str]) -> Sealed:
+        raise NotImplementedError(f"{self.name}: has no index of its own")
+
+    def nearness(self) -> str:
+        return "in memory"
 
     def _open(self) -> None:
         """Makes the tables where there are none. Raises UsageError for those of another version."""

@@ -6,7 +6,7 @@ what a bank held at a snapshot never changes, whatever is written later. Rolling
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -62,6 +62,27 @@ class Outcome:
     tokens: int
 
 
+class Sealed(Protocol):
+    """A set of embeddings that never changes, under an index of the store; each has a place in it.
+
+    Vectors are float16 values in little-endian order. Raises BankError.
+    """
+
+    def digests(self) -> Iterator[tuple[bytes, int]]:
+        """The digest of each text, and its place."""
+        ...
+
+    def nearest(self, query: Sequence[float], most: int) -> list[tuple[int, bytes]]:
+        """About the nearest of all: place and vector, at most `most`."""
+        ...
+
+    def nearest_of(self, query: Sequence[float], places: Sequence[int], most: int) -> list[tuple[int, bytes]]:
+        """Exactly the nearest at these places."""
+        ...
+
+    def vectors(self, places: Sequence[int]) -> list[tuple[int, bytes]]: ...
+
+
 class Bank(Protocol):
     """A store of items. Raises BankError when it can not be read or written now, UsageError where that is for good."""
 
@@ -115,12 +136,28 @@ class Bank(Protocol):
         """For each item, the episodes admitted since it was last changed or recalled."""
         ...
 
-    def vectors(self, model: str) -> Iterator[tuple[str, bytes]]:
-        """The embeddings by a model: digest of the text, and float16 values in little-endian order."""
+    def vectors(self, model: str, digests: Sequence[str] | None = None) -> Iterator[tuple[str, bytes]]:
+        """The embeddings by a model, or those of these texts: digest, and float16 values in little-endian order."""
         ...
 
     def keep_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         """Keeps embeddings by digest; those that are there already stay."""
+        ...
+
+    def indexes(self, size: int) -> bool:
+        """Whether the store can search embeddings of so many values by an index of its own."""
+        ...
+
+    def sealed(self, model: str, size: int, snapshot: int) -> Sealed | None:
+        """The last set of a model's embeddings that was sealed at a snapshot or before it."""
+        ...
+
+    def seal(self, model: str, size: int, snapshot: int, digests: Set[str]) -> Sealed:
+        """Seals the embeddings that it has of these texts; only where it `indexes` them."""
+        ...
+
+    def nearness(self) -> str:
+        """How embeddings are compared in this store, in words."""
         ...
 
     def close(self) -> None: ...
