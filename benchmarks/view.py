@@ -3,9 +3,11 @@
     python benchmarks/view.py [--tasks N] [--json]
 
 Makes a run folder of 10,000 tasks with two trials each, serves it with the real `hardwon view`, and asks for pages over
-HTTP. `first_ms` is the first page of the run right after the start, when little of it was read yet; the others are
-medians. `live_percent` is the share of the machine's processors that the view takes while a row is written every 0.1 s
-and a page is open that fetches itself anew as often as the view's script does. Exits with 1 when a target is missed.
+HTTP. `first_ms` is the first page of a run that came into the folder after the view had begun, so that nothing of it
+was read ahead; `first_ratio` is the same beside a bare `json.loads` of the run's rows: on a busy machine it tells more
+than milliseconds do. The others are medians. `live_percent` is the share of the machine's processors that the view
+takes while a row is written every 0.1 s and a page is open that fetches itself anew as often as the view's script does.
+Exits with 1 when a target is missed.
 """
 
 from __future__ import annotations
@@ -29,8 +31,17 @@ from urllib.parse import quote
 from hardwon.runs.folder import open_folder
 from hardwon.runs.journal import FILE, Journal, Key
 
-TARGETS = {"first_ms": 300.0, "page_ms": 300.0, "task_ms": 100.0, "event_ms": 1000.0, "live_percent": 3.0}
+TARGETS = {
+    "first_ms": 300.0,
+    "first_ratio": 6.0,
+    "page_ms": 300.0,
+    "task_ms": 100.0,
+    "event_ms": 1000.0,
+    "live_percent": 3.0,
+}
 _LIVE_S = 6.0
+_SCAN_S = 2.5
+"""The view looks for new folders more often than this."""
 _PROMPT = "def solve(numbers):\n" + '    """' + "Work out what is asked, with care for the edges. " * 12 + '"""\n'
 _PROGRAM = "def solve(numbers):\n" + "".join(f"    step_{n} = sum(numbers) + {n}\n" for n in range(30))
 _LESSON = "The empty list was not thought of, hence check for it before anything is summed. " * 3
@@ -137,16 +148,20 @@ class Browser:
 
 def measure(tasks: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "large"
-        make(folder, tasks)
+        folder = Path(place, "runs", "large")
+        folder.parent.mkdir()
+        make(Path(place, "made"), tasks)
+        loads = loads_ms(Path(place, "made"))
         run = "/run/" + run_id(folder)
-        command = [sys.executable, "-m", "hardwon", "view", str(folder)]
+        command = [sys.executable, "-m", "hardwon", "view", str(folder.parent)]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             assert server.stdout is not None
             address = server.stdout.readline().split()[-1]
             browser = Browser(address)
             browser.get("/bank")  # imports and templates are loaded by now: what is left is the run itself
+            time.sleep(_SCAN_S)
+            Path(place, "made").rename(folder)
             _, first = browser.get(run)
             queries = ("", "?page=50", "?outcome=second", "?find=77", "?order=tokens")
             pages = [browser.get(run + query)[1] for query in queries for _ in range(3)]
@@ -156,6 +171,7 @@ def measure(tasks: int) -> dict[str, Any]:
                 "tasks": tasks,
                 "journal_mib": (folder / FILE).stat().st_size / 2**20,
                 "first_ms": first,
+                "first_ratio": first / loads,
                 "page_ms": statistics.median(pages),
                 "task_ms": statistics.median(found),
                 "event_ms": event(folder, address, run, tasks),
@@ -164,6 +180,21 @@ def measure(tasks: int) -> dict[str, Any]:
         finally:
             server.terminate()
             server.wait(timeout=10)
+
+
+def loads_ms(folder: Path) -> float:
+    """Milliseconds that reading the JSON of all rows takes, and nothing else: the best of three."""
+    db = sqlite3.connect(folder / FILE)
+    lines = [payload for (payload,) in db.execute("SELECT payload FROM events WHERE kind = 'row'")]
+    db.close()
+
+    def once() -> float:
+        began = time.perf_counter()
+        for line in lines:
+            json.loads(line)
+        return 1000 * (time.perf_counter() - began)
+
+    return min(once() for _ in range(3))
 
 
 def event(folder: Path, address: str, run: str, n: int) -> float:
@@ -195,7 +226,7 @@ def live(folder: Path, browser: Browser, run: str, n: int, pid: int) -> float:
         journal.append(Key(f"made/{n + count}", "reflexion", 0), "row", 0, row(n + count, True, 1))
         if now >= due:
             _, took = browser.get(run)
-            due = time.perf_counter() + max(0.7, 15 * took / 1000)
+            due = time.perf_counter() + max(0.7, 20 * took / 1000)
         time.sleep(0.1)
     journal.close()
     spent = processor_seconds(pid) - used

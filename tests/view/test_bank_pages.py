@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from tests.memory.banks import WordEmbedder
 from tests.view.conftest import View, Watched
 from tests.view.made import make_run
 
@@ -12,6 +13,7 @@ from hardwon.memory.bank.curation import current, find
 from hardwon.memory.bank.item import Item
 from hardwon.memory.bank.sqlite import SqliteBank
 from hardwon.memory.bank.store import Episode, Use
+from hardwon.view.search import searched
 
 Start = Callable[..., View]
 
@@ -111,7 +113,7 @@ def test_the_bank_is_searched_and_merged_in_the_browser(tmp_path: Path, bank: Pa
     page.keyboard.press("/")
     page.keyboard.type("neighbours")
     page.keyboard.press("Enter")
-    page.get_by_text("1 item", exact=True).wait_for()
+    page.locator(".why").first.wait_for()
     page.get_by_role("link", name="Sort first").click()
     page.get_by_role("heading", name="History").wait_for()
     page.wait_for_load_state()
@@ -119,6 +121,31 @@ def test_the_bank_is_searched_and_merged_in_the_browser(tmp_path: Path, bank: Pa
     assert page.evaluate("window.broken") is None
     assert trouble == []
     assert tab.trouble == []
+
+
+def test_a_search_gives_first_what_a_task_would_be_handed_and_then_items_of_any_state(tmp_path: Path) -> None:
+    bank = SqliteBank(tmp_path / "bank.sqlite")
+    items = [
+        Item("Guard emptiness", "", "Check for an empty list before max.", state="active"),
+        Item("Sort first", "", "Sort before you compare neighbours; an empty list has none.", state="quarantined"),
+        Item("Round late", "", "Keep fractions until the end."),
+        Item("Unrelated", "", "Close the file.", state="superseded"),
+    ]
+    bank.write(items, "added by the user")
+    now = current(bank)
+    handed, other = searched(bank, now, "largest of an empty list", None)
+    assert (handed.item.title, other.item.title) == ("Guard emptiness", "Sort first")
+    assert handed.why.startswith("relevance 0.")
+    assert "empty" in handed.why
+    assert other.why.startswith("words 0.")
+    assert [hit.item.title for hit in searched(bank, now, "raction", None)] == ["Round late"]
+    assert [hit.item.title for hit in searched(bank, now, items[3].id[:9], None)] == ["Unrelated"]
+    assert searched(bank, now, "zebra", None) == []
+    by_meaning = searched(bank, now, "empty list max", WordEmbedder())
+    assert by_meaning[0].item.title == "Guard emptiness"
+    assert "meaning" in by_meaning[0].why
+    assert bank.head() == len(items)
+    bank.close()
 
 
 def test_without_a_bank_the_page_says_how_to_get_one(tmp_path: Path, view: Start) -> None:

@@ -45,6 +45,8 @@ def compared(tmp_path: Path) -> Path:
 def test_every_page_is_whole_quiet_accessible_and_asks_nobody_else(
     tmp_path: Path, compared: Path, view: Start, tab: Watched
 ) -> None:
+    from playwright.sync_api import expect
+
     started = view(make_run(tmp_path / "run"), compared)
     page = tab.page
     page.goto(started.address)
@@ -56,7 +58,7 @@ def test_every_page_is_whole_quiet_accessible_and_asks_nobody_else(
         page.emulate_media(color_scheme="dark" if dark else "light")
         for path in paths:
             page.goto(started.base + path)
-            assert page.locator("h1").count() == 1
+            expect(page.locator("h1")).to_have_count(1)
             trouble += axe_violations(page)
     assert trouble == []
     assert tab.trouble == []
@@ -64,6 +66,8 @@ def test_every_page_is_whole_quiet_accessible_and_asks_nobody_else(
 
 
 def test_an_event_is_seen_within_a_second(tmp_path: Path, view: Start, tab: Watched) -> None:
+    from playwright.sync_api import expect
+
     with written(tmp_path / "run") as journal:
         learned(journal, "own/first")
         started = view(tmp_path / "run")
@@ -71,7 +75,7 @@ def test_an_event_is_seen_within_a_second(tmp_path: Path, view: Start, tab: Watc
         page.goto(started.address)
         page.get_by_role("link", name="run", exact=True).click()
         page.get_by_text("live", exact=True).wait_for()
-        assert page.get_by_role("link", name="own/second").count() == 0
+        expect(page.get_by_role("link", name="own/second")).to_have_count(0)
         learned(journal, "own/second", finish=False)
         began = time.monotonic()
         page.get_by_role("link", name="own/second").first.wait_for(timeout=5000)
@@ -90,6 +94,8 @@ def test_an_event_is_seen_within_a_second(tmp_path: Path, view: Start, tab: Watc
 
 
 def test_a_reader_keeps_what_was_opened_when_the_page_goes_on(tmp_path: Path, view: Start, tab: Watched) -> None:
+    from playwright.sync_api import expect
+
     with written(tmp_path / "run") as journal:
         learned(journal, "own/learned", finish=False)
         started = view(tmp_path / "run")
@@ -98,10 +104,10 @@ def test_a_reader_keeps_what_was_opened_when_the_page_goes_on(tmp_path: Path, vi
         page.goto(f"{started.base}{started.run()}/{TASK}")
         page.get_by_text("live", exact=True).wait_for()
         page.locator("#output-1 > summary").click()
-        assert page.locator("#output-1").get_attribute("open") is None
+        expect(page.locator("#output-1 pre")).to_be_hidden()
         journal.append(Key("own/learned", "reflexion", 0), "act", 1, call(program("0")), 4.0)
         page.locator("#trial-2").wait_for()
-        assert page.locator("#output-1").get_attribute("open") is None
+        expect(page.locator("#output-1 pre")).to_be_hidden()
 
 
 def test_tasks_are_filtered_by_a_click_and_the_difference_is_shown(tmp_path: Path, view: Start, tab: Watched) -> None:
@@ -116,11 +122,13 @@ def test_tasks_are_filtered_by_a_click_and_the_difference_is_shown(tmp_path: Pat
     page.get_by_role("link", name="solved at trial 2").click()
     expect(tasks).to_have_count(1)
     page.locator("#tasks").get_by_role("link", name="own/learned").click()
-    assert page.locator(".d-new").inner_text().strip().endswith("return max(xs) if xs else None")
-    assert page.locator(".d-gone").inner_text().strip().endswith("return max(xs)")
+    expect(page.locator(".d-new")).to_have_text("added:     return max(xs) if xs else None")
+    expect(page.locator(".d-gone")).to_have_text("removed:     return max(xs)")
 
 
 def test_everything_can_be_reached_by_keyboard(tmp_path: Path, view: Start, tab: Watched) -> None:
+    from playwright.sync_api import expect
+
     started = view(make_run(tmp_path / "run"))
     page = tab.page
     page.goto(started.address)
@@ -137,7 +145,7 @@ def test_everything_can_be_reached_by_keyboard(tmp_path: Path, view: Start, tab:
     page.get_by_role("heading", name="own/failed").wait_for()
     page.wait_for_load_state()
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    expect(page.locator(":focus")).to_have_text("Skip to the content")
 
 
 def test_a_hostile_reply_runs_nothing_and_stays_in_its_box(tmp_path: Path, view: Start, tab: Watched) -> None:
@@ -213,14 +221,17 @@ def real(tmp_path: Path) -> Path:
 
 
 def test_a_real_comparison_shows_on_every_page(real: Path, view: Start, tab: Watched) -> None:
+    from playwright.sync_api import expect
+
     started = view(real)
     page = tab.page
     page.goto(started.address)
     run = started.run("real")
     for path in (run, f"{run}/compare", f"{run}/task?id=own/largest&arm=reflexion&seed=0"):
         page.goto(started.base + path)
-        assert page.get_by_text("does not read").count() == 0
-    assert page.get_by_role("heading", name="Trial 2").count() == 1
+        expect(page.locator("h1")).to_have_count(1)
+        expect(page.get_by_text("does not read")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Trial 2")).to_have_count(1)
     page.get_by_role("link", name="prompts and replies").click()
     page.locator("details").nth(2).wait_for()
     assert tab.trouble == []

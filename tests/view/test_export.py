@@ -1,12 +1,15 @@
 """Pages as files."""
 
+import json
 import re
+import sys
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from tests.view.made import HOSTILE, learned, make_run, row, written
+from tests.view.made import HOSTILE, learned, make_run, problem, row, written
 
+import hardwon
 from hardwon.errors import UsageError
 from hardwon.runs.journal import Key
 from hardwon.view.export import export_pages
@@ -39,3 +42,27 @@ def test_an_export_never_writes_over_what_lies_there(tmp_path: Path) -> None:
         export_pages([tmp_path / "out"], tmp_path / "new")
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
     assert not (tmp_path / "new").exists()
+
+
+def test_an_export_does_not_say_where_things_lie_on_this_machine(tmp_path: Path) -> None:
+    home, odd = str(Path.home()), "/srv/odd place/of & mine"
+    text = f'File "{home}/secret/project/x.py", line 3, in {tmp_path}/runs/run: opened /dev/null and a/b/c.py'
+    with written(tmp_path / "runs" / "run", model=f"script:{odd}/script.json") as journal:
+        learned(journal, "a", text=text)
+        key = Key("b", "reflexion", 0)
+        journal.append(key, "task", 0, problem("b"))
+        failed = row("b", solved=None, error=f"{odd}/data.jsonl: gone", stop="error")
+        trace = f"at {hardwon.__file__}:3\n  {sys.prefix}/lib/x.py"
+        journal.append(key, "error", 0, {"error": failed["error"], "traceback": trace, "row": failed})
+    settings = json.loads((tmp_path / "runs" / "run" / "config.json").read_text())
+    settings["about"]["data"] = f"{tmp_path}/deep/data.jsonl"
+    (tmp_path / "runs" / "run" / "config.json").write_text(json.dumps(settings))
+    (tmp_path / "runs" / "bad").mkdir()
+    (tmp_path / "runs" / "bad" / "journal.sqlite").write_bytes(b"nonsense" * 100)
+    (tmp_path / "runs" / "bad" / "config.json").write_text("{}")
+    out = export_pages([tmp_path / "runs"], tmp_path / "out").parent
+    pages = "".join(page.read_text(encoding="utf-8") for page in out.glob("*.html"))
+    for place in (f"{home}/", str(tmp_path), "/srv/odd", "of &amp; mine", str(Path.cwd()), sys.prefix):
+        assert place not in pages, place
+    for kept in ("…/x.py", "…/script.json", "…/data.jsonl", "/dev/null", "a/b/c.py", "can not be read"):
+        assert kept in pages, kept

@@ -11,7 +11,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -132,6 +132,9 @@ class Journal:
             return [Key(*row) for row in rows]
 
     def close(self) -> None:
+        """All that was written stands in the main file then, also while somebody reads."""
+        with suppress(sqlite3.Error):  # it stands in the log beside it all the same
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._db.close()
 
     def _read(self, text: str) -> Payload:

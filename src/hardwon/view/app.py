@@ -77,7 +77,7 @@ def make_app(shelf: Shelf, token: str, port: int, bank: str | None = None) -> AS
         def made() -> str:
             path = reader(request).path
             with readable(path):
-                folder, key = start(path, _key(request), change_from(form))
+                folder, key = start(path, _key(request), change_from(form), bank)
             return _LINKS.task(shelf.add(folder).id, key)
 
         try:

@@ -21,6 +21,7 @@ from hardwon.memory.bank.place import open_bank
 from hardwon.memory.bank.store import Bank
 from hardwon.view.links import Links
 from hardwon.view.render import page
+from hardwon.view.search import Hit, meaning_for, searched
 from hardwon.view.wanted import PAGE
 
 STATES: tuple[State, ...] = get_args(State)
@@ -40,7 +41,7 @@ def opened(place: str | None) -> Iterator[Bank]:
 
 
 def bank_page(place: str | None, links: Links, query: Mapping[str, str]) -> str:
-    """All items, those of a state, or those in which a text is found."""
+    """All items, those of a state, or those that a search for a text finds, the best first."""
     text, state = query.get("find", "")[:200].strip(), query.get("state", "")
     try:
         bank = open_bank(place, make=False)
@@ -51,12 +52,11 @@ def bank_page(place: str | None, links: Links, query: Mapping[str, str]) -> str:
         episodes, uses = bank.counts()
         recent = bank.revisions(range(max(1, head - _HISTORY + 1), head + 1))
         name = bank.name
-    found = [
-        item
-        for item in items
-        if (not state or item.state == state) and (not text or text.casefold() in item.text.casefold())
-    ]
-    found.sort(key=lambda item: (-(known[item.id].lift or 0.0) if item.id in known else 0.0, item.title))
+        embedder = meaning_for(bank, items) if text else None
+        hits = searched(bank, items, text, embedder) if text else [Hit(item, "") for item in items]
+    found = [hit for hit in hits if not state or hit.item.state == state]
+    if not text:
+        found.sort(key=lambda hit: (-(known[hit.item.id].lift or 0.0) if hit.item.id in known else 0.0, hit.item.title))
     number = query.get("page", "1")
     pages = max(1, -(-len(found) // PAGE))
     at = min(pages, max(1, int(number))) if number.isascii() and number.isdigit() and len(number) < 9 else 1
@@ -68,7 +68,8 @@ def bank_page(place: str | None, links: Links, query: Mapping[str, str]) -> str:
         episodes=episodes,
         uses=uses,
         states=Counter(item.state for item in items),
-        items=[(item, effect_text(known.get(item.id))) for item in found[(at - 1) * PAGE : at * PAGE]],
+        items=[(hit.item, effect_text(known.get(hit.item.id)), hit.why) for hit in found[(at - 1) * PAGE : at * PAGE]],
+        by="words and meaning" if embedder else "words",
         count=len(found),
         find=text,
         state=state,

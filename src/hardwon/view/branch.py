@@ -3,66 +3,80 @@
 from __future__ import annotations
 
 import json
-import re
-import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hardwon.errors import InfrastructureError, UsageError
 from hardwon.record import Payload, feedback_from, lesson_from
 from hardwon.reflection.guard import objection
+from hardwon.runs.bank import RUN
 from hardwon.runs.folder import read_config
 from hardwon.runs.journal import FILE, Journal, Key
-from hardwon.strategies.registry import make_strategy, settings_of
-from hardwon.suites.registry import suites
 from hardwon.trial import Lesson
+from hardwon.view.again import bank_options, command_for
+from hardwon.view.changeable import Made, changed, made_with
 from hardwon.view.events import Event, Events
+from hardwon.view.text import without_passwords
 
 ORIGIN = "what-if.json"
 """The file in a branch's folder that says what it branched from."""
 
 _NOT_CARRIED = ("row", "error", "grade", "stage", "admitted", "induced")
-_SAMPLING = (("temperature", "--temperature"), ("max_tokens", "--max-tokens"))
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to be different after trial number `trial`: its lesson (None: as it was), settings of the strategy."""
+    """What is to be different after trial number `trial`: its lesson, settings of the strategy by name, the model, the
+    budget; None, or a value that it has already, is as it was."""
 
     trial: int
-    lesson: str | None
-    settings: Mapping[str, str]
+    lesson: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    model: str | None = None
+    budget: str | None = None
 
 
-def branch(folder: Path, key: Key, change: Change) -> tuple[Path, list[str], Key]:
+def branch(folder: Path, key: Key, change: Change, bank: str | None = None) -> tuple[Path, list[str], Key]:
     """Makes the folder of a branch beside `folder`, and the command that runs it; and what its task is known by.
 
-    Nothing is run yet. Raises UsageError for a change that can not be made, or a run that can not be branched.
+    Nothing is run yet. `bank` is the place of the reasoning bank (None: the usual one), for runs that had one. Raises
+    UsageError for a change that can not be made, or a run that can not be branched.
     """
     config = read_config(folder)
-    name, settings = _strategy(config, key.arm, change.settings)
-    command = _command(config, folder, key, name, settings)
+    made = made_with(config, key.arm)
+    asked = _asked(made, change)
+    command = command_for(config, folder, key, made, settings=asked.settings, model=asked.model, budget=asked.budget)
+    recalls = bank_options(config, key.arm, bank)
     events = Events(folder)
     try:
-        kept = _kept(events.of(key), change)
+        of_task, of_run = events.of(key), events.of(RUN)
     finally:
         events.close()
+    kept = _kept(of_task, asked)
+    _check_room(made, asked, of_task)
     out = _free(folder)
-    made = Key(key.task_id, name, key.seed)
+    mine = Key(key.task_id, made.strategy, key.seed)
     origin = {"run": str(folder), "task": key.task_id, "arm": key.arm, "seed": key.seed}
-    origin |= {"trial": change.trial, "lesson": change.lesson, "settings": dict(change.settings)}
+    others = {name: value for name, value in (("model", asked.model), ("budget", asked.budget)) if value is not None}
+    shown = {name: without_passwords(value) for name, value in {**asked.settings, **others}.items()}
+    origin |= {"trial": asked.trial, "lesson": asked.lesson, "settings": shown}
     try:
         out.mkdir()
         journal = Journal(out / FILE)
+        for event in of_run:
+            if event.kind == "bank":
+                journal.append(RUN, event.kind, event.index, event.payload, event.elapsed)
         for event in kept:
-            journal.append(made, event.kind, event.index, event.payload, event.elapsed)
+            journal.append(mine, event.kind, event.index, event.payload, event.elapsed)
+        if recalls:  # what was only tried out is no episode of the bank
+            journal.append(mine, "admitted", 0, {"items": [], "new": False})
         journal.close()
         (out / ORIGIN).write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise InfrastructureError(f"{out}: {error.strerror}; a branch is made beside its run") from error
-    return out, [*command, "--out", str(out)], made
+    return out, [*command, *recalls, "--out", str(out)], mine
 
 
 def origin_of(folder: Path) -> dict[str, Any] | None:
@@ -85,6 +99,10 @@ def _kept(events: Sequence[Event], change: Change) -> list[Event]:
     start = checks[change.trial - 1].seq
     following = next((e.seq for e in events if e.seq > start and e.kind in ("act", "episode")), events[-1].seq + 1)
     kept = [e for e in events if e.seq < following and e.kind not in _NOT_CARRIED]
+    if "lesson" in change.settings:  # made in another way: what was written after the trial is not
+        if change.lesson is not None:
+            raise UsageError("A lesson of your own and another way to make it: change one of them.")
+        return [e for e in kept if not (e.seq > start and e.kind in ("lesson", "reflect"))]
     if change.lesson is None:
         return kept
     written = [e for e in kept if e.seq > start and e.kind == "lesson"]
@@ -109,54 +127,34 @@ def _check_lesson(text: str, feedback: Any, earlier: Sequence[Lesson]) -> None:
 
 
 def _replied(payload: Payload, text: str) -> Payload:
-    return {**payload, "completion": {**payload["completion"], "text": text, "finish": "stop"}}
+    completion = {name: value for name, value in payload["completion"].items() if name != "tool_calls"}
+    return {**payload, "completion": {**completion, "text": text, "finish": "stop"}}
 
 
-def _strategy(config: Mapping[str, Any], arm: str, changes: Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """The arm's strategy, and the settings in which it is not the usual one, as text; changes make it another."""
-    made = config["settings"].get("arms", {}).get(arm)
-    if not isinstance(made, Mapping) or "strategy" not in made:
-        raise UsageError(f"{arm}: the run's configuration does not tell its strategy")
-    name = str(made["strategy"])
-    usual = settings_of(make_strategy(name))
-    found = {key: _text(value) for key, value in made.items() if key in usual and usual[key] != value}
-    settings = {**found, **changes}
-    make_strategy(name, settings)
-    return name, settings
+def _asked(made: Made, change: Change) -> Change:
+    """The change without what is as it was. Raises UsageError for one that changes nothing, or can not be made."""
+    model = change.model if change.model not in (None, "", without_passwords(made.model)) else None
+    budget = change.budget if change.budget not in (None, made.budget) else None
+    asked = Change(change.trial, change.lesson, changed(made, change.trial, change.settings), model, budget)
+    if asked == Change(change.trial):
+        raise UsageError("Nothing is changed: write another lesson, or another setting.")
+    return asked
 
 
-def _text(value: object) -> str:
-    return "all" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _command(config: Mapping[str, Any], folder: Path, key: Key, strategy: str, chosen: Mapping[str, str]) -> list[str]:
-    settings, about = config["settings"], config.get("about", {})
-    if settings.get("bank") or settings.get("require_trust") is not None or about.get("picked"):
-        raise UsageError(f"{folder.name}: runs with a bank, an audit or a picked order can not be branched yet")
-    suite, data = str(settings.get("suite")), about.get("data")
-    if suite.startswith("-"):
-        raise UsageError(f"{suite}: is no suite")
-    if data is not None and not Path(data).exists():
+def _check_room(made: Made, asked: Change, events: Sequence[Event]) -> None:
+    """Raises UsageError where the strategy would end at the trial, as it did before."""
+    name, most = "trials", asked.settings.get("trials", made.settings.get("trials"))
+    if most is not None and str(most).isdigit() and asked.trial >= int(str(most)):
+        raise UsageError(f"trial {asked.trial}: is the last of {name}={most}; give more of them too")
+    stop = next((event.payload.get("stop") for event in events if event.kind == "row"), None)
+    checks = sum(event.kind == "check" for event in events)
+    if stop == "plateau" and asked.trial == checks and "patience" in made.settings and "patience" not in asked.settings:
         raise UsageError(
-            f"{data}: the run's data is not there; start hardwon view in the folder the run was started in"
+            f"trial {asked.trial}: the strategy stopped there, at a plateau; give more patience than "
+            f"{made.settings['patience']} too"
         )
-    limits = {name: value for name, value in settings.get("budget", {}).items() if value is not None}
-    named = suite in suites()
-    command = [sys.executable, "-m", "hardwon", "run", suite if named else str(data or suite)]
-    if named and data is not None:
-        command += ["--data", str(data)]
-    command += ["--model", str(settings.get("model")), "--strategy", strategy, "--seed", str(key.seed)]
-    command += ["--select", f"^{re.escape(key.task_id)}$", "--workers", "1"]
-    if settings.get("feedback") in ("visible", "generated", "oracle"):
-        command += ["--feedback", settings["feedback"]]
-    if limits:
-        command += ["--budget", ",".join(f"{name}={value}" for name, value in limits.items())]
-    for name, option in _SAMPLING:
-        if name in settings.get("sampling", {}):
-            command += [option, str(settings["sampling"][name])]
-    for name, value in chosen.items():
-        command += ["--set", f"{name}={value}"]
-    return command
+    if stop == "budget" and asked.trial == checks and asked.budget is None:
+        raise UsageError(f"trial {asked.trial}: the budget ended there; give a larger one than {made.budget} too")
 
 
 def _free(folder: Path) -> Path:

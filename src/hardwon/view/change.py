@@ -25,7 +25,7 @@ def changes(before: str, after: str) -> list[Line]:
     end = 0
     for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_CONTEXT):
         if group[0][1] > end:
-            found.append(Line("gap", f"{group[0][1] - end} lines the same"))
+            found.append(_gap(group[0][1] - end))
         for tag, old_start, old_end, new_start, new_end in group:
             if tag == "equal":
                 found += [Line("same", line) for line in old[old_start:old_end]]
@@ -34,5 +34,9 @@ def changes(before: str, after: str) -> list[Line]:
             found += [Line("new", line) for line in new[new_start:new_end]]
         end = group[-1][2]
     if found and end < len(old):
-        found.append(Line("gap", f"{len(old) - end} lines the same"))
+        found.append(_gap(len(old) - end))
     return found
+
+
+def _gap(lines: int) -> Line:
+    return Line("gap", f"{lines} line{'s' if lines != 1 else ''} the same")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
@@ -13,11 +13,13 @@ from typing import Any
 
 from hardwon.errors import UsageError
 from hardwon.runs.journal import FILE, SCHEMA, Key
+from hardwon.view.writer import is_written, stamp
 
 _FAR = 20_000
 """With more new events than this, finished rows are found over the index, not by walking the events."""
 
-_COLUMNS = "seq, kind, task_id, arm, seed, at, payload"
+_ROW = "CASE kind WHEN 'error' THEN json_extract(payload, '$.row') ELSE payload END"
+_FINISHED = f"kind, task_id, arm, seed, at, json_set({_ROW}, '$.submission', json('null'))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +35,15 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A row that a task finished with, or that an error ended it with (then `error`), and when."""
+    """A row that a task finished with, or that an error ended it with (then `error`), and when.
+
+    `row` is its JSON without what was submitted: SQLite leaves it out before it comes here.
+    """
 
     key: Key
     error: bool
     at: float
-    row: dict[str, Any]
+    row: str
 
 
 class Events:
@@ -53,6 +58,8 @@ class Events:
         if not self._path.is_file():
             raise UsageError(f"{self._path}: no journal there (any more)")
         self._inode = self._path.stat().st_ino
+        self._stamp = stamp(folder)
+        self._live = is_written(folder)
         self._db = self._open()
         with self._errors():
             first = self._db.execute("SELECT at FROM events ORDER BY seq LIMIT 1").fetchone()
@@ -61,11 +68,12 @@ class Events:
 
     @property
     def current(self) -> bool:
-        """Whether this is still the file that lies in the folder."""
+        """Whether this still shows what lies in the folder."""
         try:
-            return self._path.stat().st_ino == self._inode
+            same = self._path.stat().st_ino == self._inode
         except OSError:
             return False
+        return same and (self._live or stamp(self._path.parent) == self._stamp)
 
     def newest(self, key: Key | None = None) -> int:
         """The place of the last event, of all or of a key; 0 for none. Grows with each event."""
@@ -84,12 +92,10 @@ class Events:
         if until - after > _FAR or after == 0:
             found = f"seq IN (SELECT seq FROM events WHERE {kinds} AND +seq > ? AND +seq <= ?)"  # + : by the index
         with self._errors():
-            for _, kind, task, arm, seed, at, payload in self._db.execute(
-                f"SELECT {_COLUMNS} FROM events WHERE {found} ORDER BY seq", (after, until)
+            for kind, task, arm, seed, at, row in self._db.execute(
+                f"SELECT {_FINISHED} FROM events WHERE {found} ORDER BY seq", (after, until)
             ):
-                values = _object(payload)
-                row = values.get("row") if kind == "error" else values
-                yield Finished(Key(task, arm, seed), kind == "error", at, row if isinstance(row, dict) else {})
+                yield Finished(Key(task, arm, seed), kind == "error", at, str(row or "{}"))
 
     def of(self, key: Key) -> list[Event]:
         """All that happened on one task in one arm, in order."""
@@ -118,30 +124,41 @@ class Events:
             self._db.close()
 
     def _open(self) -> sqlite3.Connection:
-        address = f"{self._path.resolve().as_uri()}?mode=ro"
-        try:
-            return self._checked(address)
-        except sqlite3.OperationalError:
-            wal = self._path.with_name(f"{FILE}-wal")
-            if wal.exists() and wal.stat().st_size:
-                raise UsageError(
-                    f"{self._path}: can not be opened where it lies (a read-only folder or a network share, and the run"
-                    " was not closed); copy the folder and view the copy"
-                ) from None
-            with self._errors():  # nobody is writing: a folder that can not be written may be read as it is
-                return self._checked(f"{address}&immutable=1")
-        except sqlite3.DatabaseError as error:
-            raise UsageError(f"{self._path}: not a readable journal ({error})") from error
+        """Opens the journal without writing anything beside it, so that a read-only folder or a share will do.
 
-    def _checked(self, address: str) -> sqlite3.Connection:
-        db = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=2)
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        if version != SCHEMA:
-            db.close()
+        What a running process writes is followed over the memory that it shares. A journal at rest is opened as one
+        that does not change, with what a killed run left in its write-ahead log read into memory; when it changes after
+        all it is no longer `current`.
+        """
+        wal = self._path.with_name(f"{FILE}-wal")
+        try:
+            if self._live:
+                with suppress(sqlite3.OperationalError):
+                    return self._checked("mode=ro")
+                self._live = False
+            if wal.exists() and wal.stat().st_size:
+                return self._checked("mode=ro&vfs=unix-none", "PRAGMA locking_mode=EXCLUSIVE")
+            return self._checked("mode=ro&immutable=1")
+        except (sqlite3.DatabaseError, OSError) as error:
             raise UsageError(
-                f"{self._path}: written by another version (journal schema {version}, this one reads {SCHEMA})"
-            )
-        db.execute("SELECT seq, payload FROM events LIMIT 1").fetchone()
+                f"{self._path}: not a readable journal ({error}); if it is whole, view a copy of its folder"
+            ) from error
+
+    def _checked(self, how: str, first: str = "") -> sqlite3.Connection:
+        address = f"{self._path.resolve().as_uri()}?{how}"
+        db = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=2)
+        try:
+            if first:
+                db.execute(first)
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+            if version != SCHEMA:
+                raise UsageError(
+                    f"{self._path}: written by another version (journal schema {version}, this one reads {SCHEMA})"
+                )
+            db.execute("SELECT seq, payload FROM events LIMIT 1").fetchone()
+        except BaseException:
+            db.close()
+            raise
         return db
 
     @contextmanager

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from hardwon.runs.row import Row
 from hardwon.runs.summary import Summary
 from hardwon.view import figures
 from hardwon.view.branch import origin_of
+from hardwon.view.branching import said
 from hardwon.view.change import Line, changes
+from hardwon.view.changeable import Made, Setting, changeable, made_with
 from hardwon.view.folders import Shelf
 from hardwon.view.links import Links
 from hardwon.view.reader import Look, Reader, readable
@@ -120,12 +123,22 @@ def _task_page(reader: Reader, links: Links, key: Key) -> str:
         story=story,
         attempts=_with_changes(story.attempts),
         origin=_origin(reader, key),
+        what_if=partial(_what_if, look, key.arm) if links.live else None,
         sides=reader.events().sides(key.task_id),
         side_rows=look.rows.by_task.get(key.task_id, {}),
         before=before,
         after=after,
         newest=newest,
     )
+
+
+def _what_if(look: Look, arm: str, trial: int) -> tuple[Made, list[Setting]] | None:
+    """What can be changed after a trial; None where the run's configuration does not tell what it was made with."""
+    try:
+        made = made_with(look.config, arm)
+        return made, changeable(made, trial)
+    except UsageError:
+        return None
 
 
 def _with_changes(attempts: Sequence[Attempt]) -> list[tuple[Attempt, list[Line] | None]]:
@@ -150,7 +163,15 @@ def _origin(reader: Reader, key: Key) -> dict[str, Any] | None:
     finally:
         before.close()
     attempts = [pair for pair in _with_changes(story.attempts) if pair[0].number > int(found["trial"])]
-    return {"id": before.id, "key": origin, "trial": int(found["trial"]), "attempts": attempts, "changed": found}
+    ended = said(reader.path) if reader.look().state == "stopped" else ""
+    return {
+        "id": before.id,
+        "key": origin,
+        "trial": int(found["trial"]),
+        "attempts": attempts,
+        "changed": found,
+        "ended": ended,
+    }
 
 
 def calls_page(reader: Reader, links: Links, key: Key) -> str:

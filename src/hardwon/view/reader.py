@@ -19,9 +19,10 @@ from hardwon.runs.journal import FILE, Key
 from hardwon.runs.results import read_rows
 from hardwon.runs.row import Row
 from hardwon.view.events import Events, Finished
+from hardwon.view.parsed import parsed
 from hardwon.view.rows import Rows
 from hardwon.view.text import without_passwords
-from hardwon.view.writer import is_written
+from hardwon.view.writer import is_written, stamp
 
 State = Literal["running", "finished", "stopped", "empty"]
 _BROKEN = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, TemplateError)
@@ -102,8 +103,8 @@ class Reader:
                 self.close()
                 rows = Rows(tuple(read_rows(self.path)))
                 return Look(config, rows, 0, "finished", len(rows.all), None)
-            stamp = _stamp(self.path)
-            if stamp == self._stamp and not is_written(self.path):
+            now = stamp(self.path)
+            if now == self._stamp and not is_written(self.path):
                 return self._look(config)
             events = self.events()
             newest = events.newest()
@@ -114,7 +115,7 @@ class Reader:
                 if found:
                     self._rows = Rows(tuple((self._errors | self._done).values()))
                 self._seq = newest
-            self._stamp = stamp
+            self._stamp = now
             return self._look(config)
 
     def events(self) -> Events:
@@ -133,7 +134,7 @@ class Reader:
         """The mark that a look would have now, without looking. Raises UsageError where the journal is gone."""
         with self._lock:
             written = is_written(self.path)
-            if not written and self._stamp is not None and self._stamp == _stamp(self.path):
+            if not written and self._stamp is not None and self._stamp == stamp(self.path):
                 return _mark(self._seq, written)
             return _mark(self.events().newest(), written)
 
@@ -154,7 +155,7 @@ class Reader:
 
     def _take(self, found: Finished) -> None:
         try:
-            row = Row.from_json({**found.row, "submission": None})
+            row = parsed(found.row)
         except UsageError as error:
             raise UsageError(f"{self.path / FILE}: task {found.key.task_id}: {error}") from error
         if found.error:
@@ -187,19 +188,6 @@ class Reader:
             config["settings"] = {**settings, "model": without_passwords(str(settings.get("model", "?")))}
             self._config = (changed, config)
         return self._config[1]
-
-
-def _stamp(folder: Path) -> object:
-    """Another one for a journal in which something was written."""
-    found = []
-    for name in (FILE, f"{FILE}-wal"):
-        try:
-            state = (folder / name).stat()
-        except OSError:
-            found.append((0, 0, 0))
-            continue
-        found.append((state.st_ino, state.st_size, state.st_mtime_ns))
-    return found
 
 
 def _mark(seq: int, written: bool) -> str:

@@ -16,6 +16,7 @@ import uvicorn
 from hardwon.errors import UsageError
 from hardwon.view.app import make_app
 from hardwon.view.folders import Shelf, is_run
+from hardwon.view.parsed import adapter
 from hardwon.view.reader import readable
 from hardwon.view.render import warm
 
@@ -62,6 +63,7 @@ def _look_ahead(shelf: Shelf) -> None:
     """Reads what the first page will need while the user still turns to the browser."""
     with contextlib.suppress(UsageError):
         warm()
+        adapter()
         for reader in shelf.readers()[:_AHEAD]:
             with contextlib.suppress(UsageError), readable(reader.path):
                 look = reader.look()

@@ -10,6 +10,7 @@ from typing import Any
 from hardwon.actors.extract import defined, extract_program
 from hardwon.evaluators.answers import final_answer
 from hardwon.models.protocol import Role
+from hardwon.models.tools import ToolCall, spelled
 from hardwon.record import feedback_from, lesson_from, trajectory_from
 from hardwon.runs.row import Row
 from hardwon.task import Problem
@@ -205,7 +206,7 @@ def _call(event: Event) -> Call:
         role=event.kind,
         index=event.index,
         messages=tuple((role, text) for role, text in payload.get("messages", ())),
-        reply=completion["text"],
+        reply=spelled(completion["text"], [ToolCall(*made) for made in completion.get("tool_calls", ())]),
         reasoning=completion.get("reasoning"),
         temperature=payload.get("temperature"),
         finish=completion.get("finish", ""),

@@ -14,7 +14,8 @@
   };
 
   const beingWritten = (part) =>
-    [...part.querySelectorAll("textarea, input[name=settings]")].some((field) => field.value !== field.defaultValue);
+    [...part.querySelectorAll(".what-if textarea, .what-if input")].some((field) => field.value !== field.defaultValue) ||
+    [...part.querySelectorAll(".what-if option")].some((choice) => choice.selected !== choice.defaultSelected);
 
   // What the reader has opened or ticked stays so.
   const keep = (old, part) => {
@@ -71,7 +72,7 @@
 
   const soon = () => {
     if (waiting !== null) return;
-    const pause = Math.max(least, 15 * took); // a page that is dear to make is made less often
+    const pause = Math.max(least, 20 * took); // a page that is dear to make is made less often
     waiting = setTimeout(look, Math.max(0, last + pause - performance.now()));
   };
 
