@@ -67,3 +67,21 @@ def test_a_finished_solve_is_tried_again_not_just_repeated(hardwon: Hardwon, tmp
     assert hardwon("solve", "--prompt", "p.txt", *options).returncode == 1
     (tmp_path / "s.json").write_text(json.dumps({"*": {"act": [GOOD]}}))
     assert hardwon("solve", "--prompt", "p.txt", *options).returncode == 0
+
+
+def test_what_one_solve_taught_the_next_one_recalls_but_not_its_own(hardwon: Hardwon, tmp_path: Path) -> None:
+    insight = (
+        "Title: Add up, do not compare\nDescription: A sum of numbers is no maximum.\n"
+        "Content: Where numbers on a line are to be added, use their sum.\nEvidence: trial 1"
+    )
+    options = [*arrange(tmp_path, GOOD), "--bank", "bank.sqlite", "--embedder", "none", "--withhold", "0", "--json"]
+    (tmp_path / "s.json").write_text(json.dumps({"*": {"act": [GOOD], "induce": [insight]}}))
+    (tmp_path / "one.txt").write_text("Add the numbers on the line.")
+    (tmp_path / "two.txt").write_text("Print what the numbers on the line add up to, in one line.")
+    first = json.loads(hardwon("solve", "--prompt", "one.txt", *options, "--learn", "next").stdout)
+    assert len(first["induced"]) == 1
+    assert first["recalled"] == []
+    again = json.loads(hardwon("solve", "--prompt", "one.txt", *options, "--recall", "2").stdout)
+    assert again["recalled"] == []
+    second = json.loads(hardwon("solve", "--prompt", "two.txt", *options, "--recall", "2").stdout)
+    assert second["recalled"] == first["induced"]

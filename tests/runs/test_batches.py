@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from proofs.killed_batch import Batch, again, left, make_batch, outcome, undisturbed
 from tests.suites.instances import PATCH, instance, make_checkout
 
 from hardwon.errors import InfrastructureError, UsageError
@@ -101,7 +99,7 @@ def test_every_instance_passes_its_stages_once_and_in_order(tmp_path: Path, task
         assert [event["stage"] for event in events] == list(REACHED)
         assert events[3]["submission"].startswith("diff --git a/total.py")
         assert (events[3]["trial"], events[4]["verdict"]) == (1, "pass")
-    assert counted(journal) == {"graded": 2}
+    assert counted(latest(journal).values()) == {"graded": 2}
 
 
 def test_a_delivered_instance_whose_grading_failed_is_finished_by_the_next_run_without_a_call(
@@ -119,7 +117,7 @@ def test_a_delivered_instance_whose_grading_failed_is_finished_by_the_next_run_w
     run(tmp_path / "run", tasks, expert)
     assert expert.calls == paid
     assert [row.solved for row in read_rows(tmp_path / "run")] == [True, True]
-    assert counted(journal) == {"graded": 2}
+    assert counted(latest(journal).values()) == {"graded": 2}
 
 
 def test_a_workspace_that_can_not_be_set_up_is_an_error_and_never_a_patch(
@@ -132,7 +130,7 @@ def test_a_workspace_that_can_not_be_set_up_is_an_error_and_never_a_patch(
     assert row.error is not None
     assert "no compiler" in row.error
     journal = Journal(tmp_path / "run" / FILE, read_only=True)
-    assert counted(journal) == {"queued": 1}
+    assert counted(latest(journal).values()) == {"queued": 1}
     assert predictions_of(journal, [row], "m") == []
     run(tmp_path / "run", [tasks[0]], expert)
     assert [row.solved for row in read_rows(tmp_path / "run")] == [True]
@@ -147,41 +145,30 @@ def test_an_attempt_that_changes_nothing_is_an_empty_patch(tmp_path: Path, tasks
 
 
 def test_a_batch_killed_again_and_again_ends_as_an_undisturbed_one_and_leaves_nothing(tmp_path: Path) -> None:
-    mapping = make_checkout(tmp_path)
-    data = tmp_path / "instances.jsonl"
-    data.write_text("".join(json.dumps(instance(tmp_path, n)) + "\n" for n in (1, 2)))
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-
-    def sit(name: str, kill_at: int) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, str(Path(__file__).with_name("killed_batch.py")), str(tmp_path / name), str(data)]
-        command += [str(mapping), str(tmp_path / f"{name}-paid"), str(kill_at)]
-        env = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": str(Path(__file__).parents[2])}
-        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
-
-    whole = sit("whole", 0)
-    assert whole.returncode == 0, whole.stderr
-    sittings = 0
-    while (sat := sit("killed", 2 + sittings)).returncode == -signal.SIGKILL:
-        sittings += 1
-        assert sittings < 40
-    assert sat.returncode == 0, sat.stderr
-    assert sittings > 3
-    handed: list[list[Prediction]] = []
-    for name in ("whole", "killed"):
-        journal = Journal(tmp_path / name / FILE, read_only=True)
-        handed.append(predictions_of(journal, read_rows(tmp_path / name), "script:batch"))
-        assert counted(journal) == {"graded": 2}
-    assert handed[0] == handed[1]
-    assert [row.solved for row in read_rows(tmp_path / "killed")] == [True, True]
-    paid = (tmp_path / "killed-paid").read_text().splitlines()
-    assert sorted(paid) == sorted((tmp_path / "whole-paid").read_text().splitlines()), "no call is paid twice"
-    assert [home for home in temporary.iterdir() if home.name.startswith("hardwon")] == [], "no workspace is left"
+    whole, killed = (Batch(tmp_path / name, *make_batch(tmp_path / name, 3)) for name in ("whole", "killed"))
+    undisturbed(whole)
+    wanted = outcome(whole)
+    pids, repeated = [], []
+    for number in range(40):
+        before = killed.done()
+        sitting = killed.start(number, "--kill-at", 3 + 2 * number)
+        pids.append(sitting.pid)
+        status = sitting.wait(timeout=60)
+        repeated += again(killed.begun(number), before, wanted["effects in the journal"])
+        if status != -signal.SIGKILL:
+            break
+    assert status == 0, (killed.folder / f"said-{number}").read_text()
+    assert len(pids) > 4
+    assert outcome(killed) == wanted
+    assert repeated == []
+    assert left(killed, pids) == {name: [] for name in left(killed, pids)}
+    assert [row["solved"] for row in wanted["rows of results"]] == [True, True, True]
+    assert [len(wanted[name]) for name in ("predictions", "items of the bank", "stages, in order")] == [3, 3, 3]
 
 
 def test_other_tasks_have_no_stages(tmp_path: Path) -> None:
     run(tmp_path / "run", [Task(Problem("a", "Say yes.", "text"), None, None, "1", "nothing")], Counting("yes"))
-    assert counted(Journal(tmp_path / "run" / FILE, read_only=True)) == {}
+    assert latest(Journal(tmp_path / "run" / FILE, read_only=True)) == {}
 
 
 def test_trajectories_tell_each_attempt_whole_and_read_back(tmp_path: Path, tasks: tuple[Task, ...]) -> None:

@@ -15,6 +15,7 @@ from hardwon.cli.doctor import doctor
 from hardwon.cli.export import export
 from hardwon.cli.fix import fix
 from hardwon.cli.models import models
+from hardwon.cli.plain import one_line
 from hardwon.cli.plan import plan
 from hardwon.cli.report import report
 from hardwon.cli.run import run
@@ -22,6 +23,8 @@ from hardwon.cli.solve import solve
 from hardwon.cli.view import view
 from hardwon.cli.watch import watch
 from hardwon.errors import HardwonError
+
+_LONGEST = 4000
 
 app = typer.Typer(
     name="hardwon",
@@ -87,5 +90,5 @@ def main() -> None:
 
 
 def _say(text: str, code: int) -> int:
-    print(f"hardwon: {' '.join(text.split())}", file=sys.stderr)
+    print(f"hardwon: {one_line(text, _LONGEST)}", file=sys.stderr)
     return code

@@ -17,11 +17,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from hardwon.cli.audit_report import as_json, as_table
 from hardwon.cli.interruption import run_to_end
 from hardwon.cli.plain import one_line
+from hardwon.cli.walls import open_walls
 from hardwon.config import load_config
 from hardwon.errors import InfrastructureError, UsageError
 from hardwon.evaluators.audit import TaskAudit, audit_all, summarise_audit
 from hardwon.runs.folder import write_text
-from hardwon.sandbox.choose import open_sandbox
 from hardwon.suites.registry import SuiteOptions, open_suite
 from hardwon.task import Task
 
@@ -53,7 +53,7 @@ async def _examine(options: AuditOptions) -> int:
     if options.out is not None and (options.out.is_dir() or not options.out.parent.is_dir()):
         raise UsageError(f"--out {options.out}: want a file in a folder that is there")
     chosen = SuiteOptions(options.data, options.feedback, options.ids, options.limit)
-    sandbox = open_sandbox(workers=2, backend=options.sandbox or config.sandbox)
+    sandbox = open_walls(workers=2, backend=options.sandbox or config.sandbox)
     try:
         tasks = suite.load(chosen, sandbox)
         with _Watching(len(tasks)) as watching:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hardwon.budget import Budget
-from hardwon.cli.progress import Watching
+from hardwon.cli.watch_batch import watching
 from hardwon.errors import InfrastructureError, UsageError
 from hardwon.models.protocol import Model
 from hardwon.runs.bank import RunBank
@@ -45,11 +45,11 @@ async def carry_out(
     """
     _say_changed_model(out, config, fresh)
     with _earlier(reuse, out, config) as earlier, open_folder(out, config, fresh=fresh) as journal:
-        watching = Watching(show=show, compared=compared)
-        runner = Runner(journal, model, workers=workers, observer=watching, compared=compared, reuse=earlier, bank=bank)
+        watcher = watching(journal, tasks, show=show, compared=compared)
+        runner = Runner(journal, model, workers=workers, observer=watcher, compared=compared, reuse=earlier, bank=bank)
         print(f"run folder {out}", file=sys.stderr)
         try:
-            with watching:
+            with watcher:
                 await runner.run(tasks, arms)
         except asyncio.CancelledError:
             print(f"stopped; the same command goes on from here (run folder {out})", file=sys.stderr)

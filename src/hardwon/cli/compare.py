@@ -42,6 +42,7 @@ def compare(
     temperature: o.Temperature = 0.0,
     max_tokens: o.MaxTokens = 1024,
     prompts: o.Prompts = None,
+    tools: o.Tools = "auto",
     sandbox: o.SandboxName = None,
     bank: o.BankPlace = None,
     recall: o.Recall = None,
@@ -102,6 +103,7 @@ def compare(
             baseline=baseline or names[0],
             reuse=reuse,
             require_trust=require_trust,
+            tools=o.one_of("--tools", tools, o.TOOL_USES),
             bank=BankOptions(bank, recall, learn, withhold, embedder, judge=judge),
         )
     )

@@ -76,6 +76,7 @@ def fix(
     temperature: o.Temperature = 0.0,
     max_tokens: o.MaxTokens = 1024,
     prompts: o.Prompts = None,
+    tools: o.Tools = "auto",
     sandbox: Annotated[
         str | None,
         typer.Option("--sandbox", help="auto, bubblewrap, process, podman or docker.", show_default="auto"),
@@ -115,5 +116,6 @@ def fix(
             check_timeout=check_timeout,
             sandbox=o.one_of("--sandbox", sandbox, _BACKENDS) or "auto",
             quiet=quiet,
+            tools=o.one_of("--tools", tools, o.TOOL_USES),
         )
     )

@@ -71,7 +71,9 @@ def _told(outcome: Outcome, after: Feedback | None, patch: Path | None, branch: 
     lines.append(f"after:  {'nothing was handed in' if after is None else _state(after)}")
     if after is not None:
         lines += [
-            f"        {line}" for line in after.text.split("\n") if line.startswith(("The change edits", "Flaky"))
+            f"        {one_line(line, 400)}"
+            for line in after.text.split("\n")
+            if line.startswith(("The change edits", "Flaky"))
         ]
     cost = "?" if row.cost_usd is None else f"{row.cost_usd:.2f}"
     solved = "solved" if row.solved else "not solved"

@@ -14,6 +14,7 @@ from typing import Any, Literal, cast
 import typer
 
 from hardwon import prompts as prompt_texts
+from hardwon.actors.choose import tool_settings
 from hardwon.cli.carrying import about_model, carry_out, need_price, run_folder
 from hardwon.cli.fix_guard import guarded
 from hardwon.cli.fix_source import snapshot_of, source_of
@@ -26,6 +27,7 @@ from hardwon.environments.repository import RepositoryTask
 from hardwon.errors import UsageError
 from hardwon.evaluators.instance import Walls
 from hardwon.evaluators.repository import RepositoryCheck
+from hardwon.models.tools import ToolUse
 from hardwon.prompts import render
 from hardwon.record import feedback_from, feedback_payload
 from hardwon.runs.folder import CONFIG, read_config
@@ -67,6 +69,7 @@ class FixOptions:
     check_timeout: float
     sandbox: Literal["auto", "bubblewrap", "process", "podman", "docker"]
     quiet: bool
+    tools: ToolUse = "auto"
 
 
 def fix_repository(options: FixOptions) -> None:
@@ -93,6 +96,7 @@ async def _fix(options: FixOptions) -> int:
         try:
             need_price(options.arm.budget, model)
             settings["settings"]["model"] = model.name
+            settings["settings"] |= tool_settings([options.tools], model)
             settings["about"] |= about_model(model.name)
             out = loop.out or run_folder(settings, options.arm.name)
             fresh = loop.fresh or (loop.out is None and _finished(out))
@@ -117,6 +121,7 @@ async def _fix(options: FixOptions) -> int:
                 network=options.network,
                 env=env,
                 backend=backend,
+                tool_use=options.tools,
             )
             await carry_out(settings, out, [task], [options.arm], model, workers=1, fresh=fresh, show=not options.quiet)
         finally:

@@ -11,6 +11,7 @@ import typer
 from hardwon.errors import UsageError
 
 SANDBOXES = ("auto", "bubblewrap", "process")
+TOOL_USES = ("auto", "text", "native")
 STATES = ("provisional", "active", "quarantined", "superseded", "pinned")
 
 ModelName = Annotated[
@@ -77,6 +78,10 @@ Prompts = Annotated[
     Path | None, typer.Option("--prompts", help="A folder of your own prompts, laid out ROOM/NAME.txt.")
 ]
 SandboxName = Annotated[str | None, typer.Option("--sandbox", help="auto, bubblewrap or process.", show_default="auto")]
+Tools = Annotated[
+    str,
+    typer.Option("--tools", help="How agents act: native tool calls, text, or auto: native with hosted models."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Fallback = Annotated[
     str | None,
@@ -126,7 +131,9 @@ Judge = Annotated[
 EmbedderName = Annotated[
     str | None,
     typer.Option(
-        "--embedder", help="How the bank compares meaning: minilm, none (words alone) or auto.", show_default="auto"
+        "--embedder",
+        help="How the bank compares meaning: minilm, none (words alone), openai:…, ollama:…, http://HOST:PORT/v1#NAME.",
+        show_default="auto",
     ),
 ]
 

@@ -85,7 +85,7 @@ class Watching(AbstractContextManager["Watching"]):
 
     def _side(self, row: Row) -> str:
         """Which side of a comparison the row is of."""
-        return f" · {row.arm} · seed {row.seed}" if self._compared else ""
+        return f" · {one_line(row.arm, 40)} · seed {row.seed}" if self._compared else ""
 
     def _count(self, row: Row) -> None:
         self._finished += 1

@@ -23,7 +23,11 @@ def report(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Show a run's solve rate with its interval, trials, tokens, cost per solved task and time."""
+    """Show a run's solve rate with its interval, trials, tokens, cost per solved task and time.
+
+    Of work in repositories it also counts which stage the instances reached and what ended them.
+    """
+    from hardwon.cli.plain import one_line
     from hardwon.cli.showing import check_form, show
     from hardwon.errors import UsageError
     from hardwon.runs.decisions import told
@@ -38,7 +42,7 @@ def report(
     rows = read_rows(folder)
     if decisions:
         for line in told(folder, as_json=form == "json"):
-            typer.echo(line)
+            typer.echo(line if form == "json" else one_line(line, 1000))
         return
     if not rows and form != "json":
         typer.echo("No task has finished yet.")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hardwon import prompts as prompt_texts
+from hardwon.actors.choose import tool_settings, tool_uses, with_tool_use
 from hardwon.cli.auditing import check_trust, trusted
 from hardwon.cli.bank_proof import show_effects
 from hardwon.cli.banking import BankOptions
@@ -17,12 +18,13 @@ from hardwon.cli.carrying import about_model, carry_out, need_price, run_folder,
 from hardwon.cli.interruption import run_to_end
 from hardwon.cli.loop import LoopOptions
 from hardwon.cli.showing import show
+from hardwon.cli.walls import open_walls
 from hardwon.cli.weights import ready_model
 from hardwon.config import load_config
 from hardwon.errors import UsageError
+from hardwon.models.tools import ToolUse
 from hardwon.runs.runner import Arm
 from hardwon.runs.settings import run_config
-from hardwon.sandbox.choose import open_sandbox
 from hardwon.sandbox.protocol import Limits, Sandbox
 from hardwon.sandbox.remembering import RememberingSandbox
 from hardwon.strategies.protocol import Strategy, learns
@@ -52,6 +54,7 @@ class RunOptions:
     picking: Picking = field(default_factory=Picking)
     checkouts: Path | None = None
     bank: BankOptions = field(default_factory=BankOptions)
+    tools: ToolUse = "auto"
 
     @property
     def compared(self) -> bool:
@@ -72,20 +75,20 @@ async def _work(options: RunOptions) -> int:
     suite = open_suite(options.suite)
     data = options.data or (Path(suite.name) if suite.name not in suites() else None)
     limits = Limits()
-    sandbox: Sandbox = open_sandbox(workers=2, backend=loop.sandbox or config.sandbox)
+    sandbox: Sandbox = open_walls(workers=2, backend=loop.sandbox or config.sandbox)
     if options.compared:
         sandbox = RememberingSandbox(sandbox)
     try:
         chosen = SuiteOptions(
             options.data, options.feedback, options.ids, options.limit, limits, options.picking, options.checkouts
         )
-        tasks = suite.load(chosen, sandbox)
+        tasks = with_tool_use(suite.load(chosen, sandbox), options.tools)
         for strategy in {arm.name: arm.strategy for arm in options.arms}.values():
             need_feedback(strategy, tasks, options.fallback)
         model = ready_model(loop.model or config.model, parallel=workers)
         need_price(options.arms[0].budget, model)
         feedback = options.feedback or _default_feedback(tasks)
-        choices: dict[str, Any] = {}
+        choices: dict[str, Any] = tool_settings(tool_uses(tasks), model)
         if any(learns(arm.strategy) for arm in options.arms):
             # what such an arm does on a task depends on those before it: another selection is another run
             choices["order"] = hashlib.sha256("\0".join(task.id for task in tasks).encode()).hexdigest()[:8]

@@ -6,48 +6,68 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hardwon.runs.report_exits import Exits
+from hardwon.runs.report_fold import fold, pairs
 from hardwon.runs.summary import Summary
 
 Facts = list[tuple[str, list[str]]]
 """Lines of a table: what is measured, then its value in each arm."""
 
 
-def as_table(config: Mapping[str, Any], summaries: Sequence[Summary]) -> str:
-    """Plain text, one fact a line."""
-    lines = [title(config), ""]
-    found = facts(summaries)
+def as_table(
+    config: Mapping[str, Any], summaries: Sequence[Summary], exits: Sequence[Exits] = (), width: int | None = None
+) -> str:
+    """Plain text, one fact a line, in lines of at most `width` columns (None: as long as they are)."""
+    found = facts(summaries, exits)
+    lines = _beside(summaries, found)
+    if width is not None and max(map(len, lines), default=0) > width:
+        lines = _below_each_other(summaries, found, width)
+    return "\n".join([*fold(title(config), width), "", *lines, *_below(summaries, width)])
+
+
+def as_markdown(config: Mapping[str, Any], summaries: Sequence[Summary], exits: Sequence[Exits] = ()) -> str:
+    """A Markdown table, one fact a row."""
+    lines = [f"### {_cell(title(config))}", "", f"| | {' | '.join(_cell(s.arm) for s in summaries)} |"]
+    lines.append(f"| --- |{' --- |' * len(summaries)}")
+    lines += [f"| {label} | {' | '.join(map(_cell, values))} |" for label, values in facts(summaries, exits)]
+    return "\n".join([*lines, *_below(summaries, None)])
+
+
+def as_json(config: Mapping[str, Any], summaries: Sequence[Summary], exits: Sequence[Exits] = ()) -> str:
+    """Everything the other forms show, and the settings."""
+    ended = {each.arm: each.as_json() for each in exits}
+    arms = [summary.as_json() | ended.get(summary.arm, {}) for summary in summaries]
+    return json.dumps({"settings": config.get("settings", {}), "arms": arms}, indent=2, ensure_ascii=False)
+
+
+def _beside(summaries: Sequence[Summary], found: Facts) -> list[str]:
+    """The facts with a column for each arm."""
     if len(summaries) > 1:
         found = [("", [s.arm for s in summaries]), *found]
     label_width = max((len(label) for label, _ in found), default=0)
     widths = [max(len(values[i]) for _, values in found) for i in range(len(summaries))]
+    lines = []
     for label, values in found:
         cells = "  ".join(value.ljust(width) for value, width in zip(values, widths, strict=True))
         lines.append(f"{label.ljust(label_width)}  {cells}".rstrip())
-    return "\n".join([*lines, *_below(summaries)])
+    return lines
 
 
-def as_markdown(config: Mapping[str, Any], summaries: Sequence[Summary]) -> str:
-    """A Markdown table, one fact a row."""
-    lines = [f"### {title(config)}", "", f"| | {' | '.join(s.arm for s in summaries)} |"]
-    lines.append(f"| --- |{' --- |' * len(summaries)}")
-    lines += [f"| {label} | {' | '.join(values)} |" for label, values in facts(summaries)]
-    return "\n".join([*lines, *_below(summaries)])
-
-
-def as_json(config: Mapping[str, Any], summaries: Sequence[Summary]) -> str:
-    """Everything the other forms show, and the settings."""
-    report = {"settings": config.get("settings", {}), "arms": [summary.as_json() for summary in summaries]}
-    return json.dumps(report, indent=2, ensure_ascii=False)
+def _below_each_other(summaries: Sequence[Summary], found: Facts, width: int) -> list[str]:
+    """The facts of one arm after those of the other."""
+    blocks = (pairs([(label, values[i]) for label, values in found], width) for i in range(len(summaries)))
+    return [line for n, block in enumerate(blocks) for line in ([""] * (n > 0) + block)]
 
 
 def title(config: Mapping[str, Any]) -> str:
     """The run in a few words."""
     settings = config.get("settings", {})
-    return f"{settings.get('suite', '?')} · {settings.get('model', '?')} · seed {settings.get('seed', '?')}"
+    told = f"{settings.get('suite', '?')} · {settings.get('model', '?')} · seed {settings.get('seed', '?')}"
+    return " ".join(told.split())
 
 
-def facts(summaries: Sequence[Summary]) -> Facts:
-    """What was measured, a line each."""
+def facts(summaries: Sequence[Summary], exits: Sequence[Exits] = ()) -> Facts:
+    """What was measured, a line each; `exits` of the arms of a batch over repositories."""
     lines: Facts = [
         ("strategy", [s.arm + (" (oracle feedback)" if s.oracle else "") for s in summaries]),
         ("solved", [f"{s.solved} of {s.graded} = {s.rate:.1%}" for s in summaries]),
@@ -70,12 +90,20 @@ def facts(summaries: Sequence[Summary]) -> Facts:
         lines.append(("generated tests", [_generated(s) for s in summaries]))
     if any(s.errors for s in summaries):
         lines.append(("errors", [str(s.errors) for s in summaries]))
+    if exits:
+        of = {each.arm: each for each in exits}
+        lines.append(("stage reached", [of[s.arm].stages_said if s.arm in of else "-" for s in summaries]))
+        lines.append(("ended by", [of[s.arm].ended_said if s.arm in of else "-" for s in summaries]))
     return lines
 
 
-def _below(summaries: Sequence[Summary]) -> list[str]:
-    found = remarks(summaries)
+def _below(summaries: Sequence[Summary], width: int | None) -> list[str]:
+    found = [line for remark in remarks(summaries) for line in fold(remark, width)]
     return ["", *found] if found else []
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 def remarks(summaries: Sequence[Summary]) -> list[str]:

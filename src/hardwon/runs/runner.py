@@ -20,11 +20,11 @@ from hardwon.budget import Budget, BudgetExhausted
 from hardwon.calls import Common, Sampling
 from hardwon.errors import HardwonError, InfrastructureError, JournalError, ModelRefused, UsageError
 from hardwon.models.protocol import Model
-from hardwon.runs.bank import RunBank
+from hardwon.runs.bank import RUN, RunBank
 from hardwon.runs.grading import curve, grade
 from hardwon.runs.journal import Journal, JournalRecord, Key
 from hardwon.runs.learning import Learning
-from hardwon.runs.row import Row, make_row
+from hardwon.runs.row import BankUse, Row, make_row
 from hardwon.runs.stages import Stages, clear_up, queue
 from hardwon.session import Happening, Session
 from hardwon.strategies.protocol import Strategy, learns
@@ -123,7 +123,8 @@ class Runner:
         jobs = _in_order(tasks, arms, self._workers, shuffled=shuffled)
         done = [finished[job.key] for job in jobs if job.key in finished]
         if self._bank is not None:
-            self._bank.begin(self._journal, ((job.position, job.key) for job in jobs if job.key in finished))
+            over = [(job.position, job.key) for job in jobs if job.key in finished]
+            self._bank.begin(self._journal.record(RUN), ((n, key, self._journal.record(key)) for n, key in over))
         self._observer.begin(len(jobs), done)
         self._learning = {
             (arm.name, arm.seed): Learning(
@@ -203,8 +204,9 @@ class Runner:
             graded = await grade(task, submission, session, record)
             stages.reach("graded", verdict=graded.verdict if graded else None)
             points = await curve(task, submission, graded, session, record) if self._compared else ()
+            bank_use = BankUse()
             if self._bank is not None:
-                await self._bank.learn(task, job.key, submission, session, record)
+                bank_use = await self._bank.learn(task, job.key, submission, session, record)
                 stages.reach("lessons induced")
                 stages.reach("admitted")
         except Exception as error:
@@ -220,6 +222,7 @@ class Runner:
             graded_on=task.graded_on,
             curve=points,
             trust=task.trust,
+            bank=bank_use,
         )
         record.put("row", 0, row.as_json(), session.ledger.seconds)
         return row

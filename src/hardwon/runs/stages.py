@@ -14,7 +14,9 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, get_args
 
 from hardwon.actors.protocol import Actor, Generate, Hints
+from hardwon.errors import UsageError
 from hardwon.models.protocol import Completion, Message
+from hardwon.models.tools import Tool
 from hardwon.record import Payload, Record
 from hardwon.runs.journal import Journal, Key
 from hardwon.sandbox.workspaces.homes import sweep_once
@@ -90,9 +92,10 @@ class _Watched:
             temperature: float | None = None,
             max_tokens: int | None = None,
             stop: tuple[str, ...] = (),
+            tools: tuple[Tool, ...] = (),
         ) -> Completion:
             self._stages.reach("workspace ready")
-            return await generate(messages, temperature=temperature, max_tokens=max_tokens, stop=stop)
+            return await generate(messages, temperature=temperature, max_tokens=max_tokens, stop=stop, tools=tools)
 
         trajectory = await self._actor.act(problem, hints, noted)
         self._stages.reach("attempted", steps=len(trajectory.steps))
@@ -100,21 +103,23 @@ class _Watched:
 
 
 def latest(journal: Journal) -> dict[Key, Stage]:
-    """The last stage that each instance has reached."""
+    """The last stage that each instance has reached. Raises UsageError for a journal of another version."""
     found: dict[Key, int] = {}
     for key, index, _ in journal.payloads("stage"):
+        if not 0 <= index < len(ORDER):
+            raise UsageError(f"{journal.path}: task {key.task_id}: a stage of another version; give another run")
         found[key] = max(index, found.get(key, 0))
     return {key: ORDER[index] for key, index in found.items()}
 
 
-def counted(journal: Journal) -> dict[Stage, int]:
+def counted(stages: Iterable[Stage]) -> dict[Stage, int]:
     """How many instances stand at each stage, in the order of the stages."""
-    count = Counter(latest(journal).values())
+    count = Counter(stages)
     return {stage: count[stage] for stage in ORDER if count[stage]}
 
 
 def delivered(journal: Journal) -> Iterator[tuple[Key, Payload]]:
     """What each instance handed in, graded or not: `trial`, `submission` (a diff or None) and `stop`."""
     for key, index, payload in journal.payloads("stage"):
-        if ORDER[index] == "delivered":
+        if index == ORDER.index("delivered"):
             yield key, payload
