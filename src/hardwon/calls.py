@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from hardwon.actors.protocol import Generate
 from hardwon.budget import Ledger
-from hardwon.errors import UsageError
+from hardwon.errors import ModelError, ModelRefused, UsageError
 from hardwon.models.protocol import Completion, Message, Model, Request, Role
 from hardwon.models.tools import Tool, ToolCall, spelled_tool
 from hardwon.record import Payload, Record, completion_from, completion_payload
@@ -36,10 +36,12 @@ class Common:
     """What the arms of a comparison have in common on one task and seed: an identical call is made once.
 
     Identical is the same role, ordinal, prompt and temperature. Whoever comes first makes the call, the others wait for
-    it; each arm is charged for it as if it were alone, and counts it as shared.
+    it; each arm is charged for it as if it were alone, and counts it as shared. A call that failed for good fails for
+    all of them, and costs none; the next sitting tries it again.
     """
 
     def __init__(self) -> None:
+        self._failed: dict[tuple[str, int, str, int], ModelError | ModelRefused] = {}
         self._made: defaultdict[tuple[str, int, str], list[Payload]] = defaultdict(list)
         self._making: defaultdict[tuple[str, int, str], asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -56,18 +58,36 @@ class Common:
                 return payload
         return None
 
+    def failed(self, role: str, index: int, digest: str, allowed: int, error: ModelError | ModelRefused) -> None:
+        """Takes in a call of `allowed` tokens that the model gave up on."""
+        self._failed[role, index, digest, allowed] = error
+
+    def failure(self, role: str, index: int, digest: str, allowed: int) -> ModelError | ModelRefused | None:
+        """How the identical call failed for another arm in this sitting, as an error to raise; None if it did not."""
+        known = self._failed.get((role, index, digest, allowed))
+        if known is None:
+            return None
+        # A new one: the other arm's own carries its traceback with it.
+        kind = ModelRefused if isinstance(known, ModelRefused) else ModelError
+        return kind(f"{known} (the same call failed for another arm)")
+
     def making(self, role: str, index: int, digest: str) -> asyncio.Lock:
         """Held while the call is being made."""
         return self._making[role, index, digest]
 
 
 class Calls:
-    """The way of one session to the model."""
+    """The way of one session to the model.
+
+    `shared` counts the calls, and `shared_tokens` their tokens, that another arm had paid for; `shared_failure` says
+    that a call was not made because it had failed for another arm.
+    """
 
     def __init__(
         self, task_id: str, model: Model, sampling: Sampling, ledger: Ledger, record: Record, common: Common | None
     ) -> None:
         self.shared = self.shared_tokens = 0
+        self.shared_failure = False
         self._task_id = task_id
         self._model = model
         self._sampling = sampling
@@ -169,7 +189,7 @@ class Calls:
         try:
             found = self._common.find(request.role, request.index, digest, allowed)
             if found is None:
-                completion = _clean(await self._model.generate(replace(request, max_tokens=allowed)))
+                completion = await self._generate(replace(request, max_tokens=allowed), digest)
         finally:
             self._ledger.release(prompt_tokens, allowed)
         payload = _payload(completion, request, digest, allowed) if found is None else {**found, "shared": True}
@@ -177,6 +197,19 @@ class Calls:
         if found is None:
             self._common.made(request.role, request.index, payload)
         return payload
+
+    async def _generate(self, request: Request, digest: str) -> Completion:
+        """Asks the model, unless that has failed for good already."""
+        place = (request.role, request.index, digest, request.max_tokens)
+        failure = self._common.failure(*place)
+        if failure is not None:
+            self.shared_failure = True
+            raise failure
+        try:
+            return _clean(await self._model.generate(request))
+        except (ModelError, ModelRefused) as error:
+            self._common.failed(*place, error)
+            raise
 
 
 def _seed(seed: int, index: int) -> int:

@@ -4,17 +4,21 @@ import asyncio
 import json
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.cli.own_suite import TASKS
 
 from hardwon.budget import Budget
 from hardwon.calls import Sampling
 from hardwon.cli.loop import ArmOptions
 from hardwon.errors import UsageError
+from hardwon.models.protocol import Role
 from hardwon.models.scripted import estimate_tokens
 from hardwon.runs.planning import Assumed, NoSandbox, Plan, Price, guessed, make_plan
 from hardwon.runs.planning.checks import AskedTests
@@ -55,17 +59,59 @@ def test_every_strategy_is_rehearsed_within_its_budget(feedback: str, budget: st
         low, expected, high = arm.takes.low, arm.takes.expected, arm.takes.high
         assert 6 <= low.calls <= expected.calls <= high.calls
         assert low.tokens_in + low.tokens_out <= high.tokens_in + high.tokens_out
-        assert high.calls <= 6 * (limit.calls or 99)
-        assert high.tokens_in + high.tokens_out <= 6 * (limit.tokens or 99_999)
+        assert high.calls <= 6 * (limit.calls or 999)
+        assert high.tokens_out <= 6 * (limit.tokens or 99_999)
+        assert high.tokens_in <= 6 * 2 * (limit.tokens or 99_999)  # prompts of more tokens than the ledger estimates
         assert high.usd is not None
-        assert high.usd <= 6 * ((limit.usd or 9) + 0.002)  # the call that crosses the limit is still paid
+        assert high.usd <= 6 * ((limit.usd or 9) + 0.006)  # the call that crosses the limit is still paid
 
 
 def test_one_pass_takes_one_call_a_task_and_seed() -> None:
     (single, _) = planned("single,reflexion", seeds=3).arms
-    assert single.takes.low == single.takes.high
-    assert single.takes.expected.calls == 18
+    assert single.takes.low.calls == single.takes.expected.calls == single.takes.high.calls == 18
     assert single.takes.expected.tokens_out == 18 * 200
+
+
+def test_what_one_pass_reads_and_writes_is_a_range() -> None:
+    (single, _) = planned("single,best_of_n").arms
+    low, expected, high = single.takes.low, single.takes.expected, single.takes.high
+    assert (low.tokens_out, expected.tokens_out, high.tokens_out) == (6, 6 * 200, 6 * 1024)
+    assert low.tokens_in == pytest.approx(expected.tokens_in * 4 / 5, rel=0.02)
+    assert high.tokens_in == pytest.approx(expected.tokens_in * 4 / 2.5, rel=0.02)
+
+
+LENGTHS = st.integers(1, 1500)
+CHANCES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0])
+
+
+@pytest.mark.parametrize("budget", ["tokens=1500", "tokens=5000", "calls=9"])
+@settings(max_examples=8, deadline=None)
+@given(
+    act=LENGTHS,
+    other=LENGTHS,
+    size=st.floats(2.5, 5.0),
+    first=CHANCES,
+    retry=CHANCES,
+    refused=CHANCES,
+    draw=st.integers(1),
+)
+def test_whatever_replies_and_checks_turn_out_to_be_lies_within_the_bounds(
+    budget: str, act: int, other: int, size: float, first: float, retry: float, refused: float, draw: int
+) -> None:
+    chosen, plan = bounded(budget)
+    lengths: dict[Role, int] = {"act": act, "reflect": other}
+    turned_out = replace(FREE, tokens_out=lengths, chars_a_token=size, first=first, retry=retry, rejected=refused)
+    found = asyncio.run(rehearse(starter(3), chosen, turned_out, draw, AskedTests()))
+    for takes, spent in [(arm.takes, found.arms[arm.name]) for arm in plan.arms] + [(plan.paid, found.paid)]:
+        assert takes.low.calls <= spent.calls <= takes.high.calls
+        assert takes.low.tokens_in <= spent.tokens_in <= takes.high.tokens_in
+        assert takes.low.tokens_out <= spent.tokens_out <= takes.high.tokens_out
+
+
+@cache
+def bounded(budget: str) -> tuple[list[Arm], Plan]:
+    chosen = arms("single,best_of_n,reflexion,self_refine,last_attempt", budget)
+    return chosen, make_plan(starter(3), chosen, FREE, None)
 
 
 def test_low_ends_at_the_first_pass_and_high_at_the_last_trial() -> None:
@@ -79,15 +125,23 @@ def test_calls_that_arms_share_are_paid_once() -> None:
     alone = [arm.takes for arm in plan.arms]
     assert [takes.low.calls for takes in alone] == [6, 6, 6]
     assert plan.paid.low.calls == 6
-    assert sum(takes.high.calls for takes in alone) == 6 + 18 + 30
-    assert plan.paid.high.calls == 6 * (1 + 2 + 4)
+    # Lessons that the guard refuses are asked for twice.
+    assert sum(takes.high.calls for takes in alone) == 6 * (1 + 3 + 3 + 2 * 2)
+    assert plan.paid.high.calls == 6 * (1 + 2 + 2 + 2 * 2)
     other = planned("best_of_n:trials=3,best_of_n:trials=4")
     assert other.paid.expected == other.arms[1].takes.expected
 
 
 def test_replies_are_bounded_by_max_tokens() -> None:
     plan = make_plan(starter(), arms("single,best_of_n", max_tokens=50), FREE, None)
-    assert plan.arms[0].takes.high.tokens_out == 6 * 50
+    assert plan.arms[0].takes.expected.tokens_out == plan.arms[0].takes.high.tokens_out == 6 * 50
+
+
+def test_short_replies_leave_a_budget_of_tokens_room_for_more_calls() -> None:
+    (loop, _) = planned("best_of_n:trials=99,single", "tokens=3000").arms
+    never = replace(FREE, first=0.0, retry=0.0)
+    (guessed_long, _) = planned("best_of_n:trials=99,single", "tokens=3000", never).arms
+    assert loop.takes.high.calls > 2 * guessed_long.takes.expected.calls
 
 
 def test_self_written_tests_are_counted_once_a_task() -> None:
@@ -101,7 +155,7 @@ def test_chances_decide_what_is_expected() -> None:
     sure = Assumed(Price(0.0, 0.0), 4, first=1.0)
     never = Assumed(Price(0.0, 0.0), 4, first=0.0, retry=0.0)
     (loop, _) = planned("best_of_n:trials=4,single", assumed=sure).arms
-    assert loop.takes.expected == loop.takes.low
+    assert loop.takes.expected.calls == loop.takes.low.calls == 6
     (loop, _) = planned("best_of_n:trials=4,single", assumed=never).arms
     assert loop.takes.expected.calls == loop.takes.high.calls
     (loop, _) = planned("best_of_n:trials=9,single", assumed=Assumed(Price(0.0, 0.0), 4, first=0.5, retry=0.5)).arms
@@ -117,8 +171,11 @@ def test_refused_lessons_are_asked_for_again() -> None:
 def test_time_is_shared_among_the_workers_and_ends_a_budget_of_seconds() -> None:
     slow = Assumed(Price(0.0, 0.0), 4, seconds_a_token=0.1)
     (loop, single) = planned("best_of_n:trials=8,single", "tokens=90000,seconds=50", slow).arms
-    assert single.takes.high.seconds == pytest.approx(6 * 20 / 4)
-    assert loop.takes.high.calls == 6 * 3
+    assert single.takes.expected.seconds == pytest.approx(6 * 20 / 4)
+    assert single.takes.high.seconds == pytest.approx(6 * 102.4 / 4)
+    never = replace(slow, first=0.0, retry=0.0)
+    (loop, _) = planned("best_of_n:trials=8,single", "tokens=90000,seconds=50", never).arms
+    assert loop.takes.expected.calls == 6 * 3
 
 
 def test_what_is_not_known_stays_unknown() -> None:
@@ -158,10 +215,10 @@ def test_any_strategy_can_be_planned_and_a_broken_one_is_named() -> None:
     def arm(broken: bool) -> Arm:
         return Arm("sevenfold", Sevenfold(broken), Budget(calls=9), Sampling(seed=0))
 
-    whole = asyncio.run(rehearse(starter(), [arm(False)], FREE, "low", 0, AskedTests()))
+    whole = asyncio.run(rehearse(starter(), [arm(False)], FREE, 0, AskedTests()))
     assert whole.arms["sevenfold"].calls == whole.paid.calls == 42
     with pytest.raises(UsageError, match="arm sevenfold: breaks off in the rehearsal"):
-        asyncio.run(rehearse(starter(), [arm(True)], FREE, "low", 0, AskedTests()))
+        asyncio.run(rehearse(starter(), [arm(True)], FREE, 0, AskedTests()))
 
 
 PLAN = ("plan", "tasks.jsonl", "--arms", "single,reflexion,best_of_n", "--budget", "tokens=4000")
@@ -227,6 +284,13 @@ def test_a_pilot_is_measured_and_says_what_a_difference_needs(hardwon: Hardwon, 
     assert expected["single"]["tokens_out"] == 8 * round(mean)
     assert expected["single"]["tokens_in"] == pytest.approx(8 * rows[0]["tokens_in"], rel=0.05)
     assert expected["reflexion"]["calls"] == pytest.approx(8 * 2, rel=0.25)
+    limits = (shared[0], *shared[1:], "--limit", 6, "--json")
+    for more in ((), ("--pilot", "pilot")):  # what the run came to lies within the plan, of guesses or of the pilot
+        takes = {arm["name"]: arm["takes"] for arm in json.loads(hardwon("plan", *limits, *more).stdout)["arms"]}
+        for arm, takes_of_arm in takes.items():
+            for number in ("calls", "tokens_in", "tokens_out"):
+                spent = sum(row[number] for row in rows if row["arm"] == arm)
+                assert takes_of_arm["low"][number] <= spent <= takes_of_arm["high"][number]
     text = hardwon("plan", *shared, "--pilot", "pilot", "--difference", 5).stdout
     assert "the suite is too small" in text
     assert "the pilot's means" in " ".join(text.split())

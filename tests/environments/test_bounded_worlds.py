@@ -88,6 +88,25 @@ def test_a_world_that_fails_is_trouble_and_says_how(action: str, says: str) -> N
     assert says in trouble(echo(SHORT), action)
 
 
+def test_the_time_of_a_step_is_its_own_however_many_went_before() -> None:
+    assert "no answer within 0.3 seconds" in trouble(echo(SHORT), *["look"] * 100, "hang")
+
+
+def test_an_episode_goes_on_in_another_event_loop() -> None:
+    world = echo()
+    try:
+        assert asyncio.run(world.reset(1)).text == "begin 1"
+        assert [asyncio.run(world.step("look")).text for _ in range(2)] == ["1: look", "2: look"]
+    finally:
+        asyncio.run(world.close())
+
+
+def test_a_long_action_goes_through_whole() -> None:
+    action = "x" * (2 << 20)
+    (seen,) = play(echo(WorldLimits(characters=8 << 20)), action)[1:]
+    assert seen.text == f"1: {action}"
+
+
 def test_a_world_that_does_not_start_is_trouble() -> None:
     assert "ModuleNotFoundError" in trouble(ProcessWorld("no_such_module:Echo", {}))
     assert "no answer within 1" in trouble(ProcessWorld(f"{WORLDS}:hanging", {}, WorldLimits(start_seconds=1.0)))

@@ -175,9 +175,38 @@ def test_trouble_with_one_task_is_an_error_and_no_verdict(run: Callable[..., Any
 
 
 def test_each_kind_of_attack_weighs_the_same_in_the_trust() -> None:
-    exam = Exam("grounded", wrong={"trivial": 2, "mutant": 20}, passed_wrong={"trivial": 1, "mutant": 5})
+    exam = Exam("grounded", wrong={"hard-coded": 2, "mutant": 20}, passed_wrong={"hard-coded": 1, "mutant": 5})
     assert exam.trust == pytest.approx((1 / 2 + 3 / 4) / 2)
     assert Exam("grounded").trust == 0.0
+
+
+def test_the_trust_falls_with_each_trivial_answer_that_passes() -> None:
+    def trust(passed: int) -> float | None:
+        return Exam("grounded", wrong={"trivial": 10, "early-exit": 4}, passed_wrong={"trivial": passed}).trust
+
+    assert [trust(passed) for passed in (0, 1, 10)] == pytest.approx([1.0, 0.9 * 0.95, 0.0])
+
+
+NEVER_FAIL = "outcome = larger(1, 0)\nassert outcome is outcome"
+
+
+@pytest.mark.parametrize("grader", [HIDDEN, None])
+@pytest.mark.parametrize("solution", [SOLUTION, None])
+def test_tests_that_never_fail_are_worth_no_trust(audit: Audit, grader: str | None, solution: str | None) -> None:
+    """What the sandbox stops by itself, whatever the tests say, earns them nothing."""
+    found = audit(NEVER_FAIL, grader, solution, graded_on="hidden" if grader else "visible")
+    exam = feedback_of(found)
+    assert exam.evidence
+    assert exam.wrong["early-exit"] > exam.passed_wrong.get("early-exit", 0)
+    assert found.trust == 0.0
+
+
+def test_where_no_answer_is_known_those_that_differ_can_not_all_be_right(audit: Audit) -> None:
+    found = audit(NEVER_FAIL, None, None, graded_on="visible")
+    assert feedback_of(found).rivals == 7  # None, truth, nought, -1 and four empty ones, of which one may be right
+    assert "constant answers that differ from each other pass alike" in found.remarks
+    one = audit("assert larger(1, 0) == 1", None, None, graded_on="visible")
+    assert (feedback_of(one).rivals, len(feedback_of(one).survivors)) == (0, 3)  # 1, True and the first argument
 
 
 def test_no_hollow_program_passes_a_hidden_grader_of_the_bundled_suite(run: Callable[..., Any]) -> None:

@@ -48,6 +48,16 @@ def test_the_table_fits_80_columns_with_an_arm_a_line(comparison: Comparison) ->
     assert re.search(r"^single +30/60 +50\.0% +33\.2 to 66\.8 +grounded$", as_table(CONFIG, comparison), re.MULTILINE)
 
 
+def test_rows_over_the_token_budget_are_remarked_upon() -> None:
+    made = [*arm_rows("single", [True, False], tokens=100), *arm_rows("loop", [True, True], tokens=1103)]
+    (remark,) = [
+        said for said in compare(made, "single", {"tokens": 1000}, resamples=20).remarks if "went over" in said
+    ]
+    assert remark.startswith("2 of 4 rows went over the budget of 1,000 tokens, by at most 103: the provider counted")
+    assert not any("went over" in said for said in compare(made, "single", {"tokens": 1103}, resamples=20).remarks)
+    assert not any("went over" in said for said in compare(made, "single", {"calls": 1}, resamples=20).remarks)
+
+
 def test_every_table_with_an_oracle_arm_says_so(comparison: Comparison) -> None:
     blocks = as_markdown(CONFIG, comparison).split("**")[1:]
     tables = ["".join(block) for block in zip(blocks[::2], blocks[1::2], strict=True)]

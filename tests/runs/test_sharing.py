@@ -11,7 +11,7 @@ import pytest
 from hardwon.actors.program import ProgramActor
 from hardwon.budget import Budget
 from hardwon.calls import Common, Sampling
-from hardwon.errors import ModelError, SandboxError
+from hardwon.errors import ModelError, ModelRefused, SandboxError
 from hardwon.evaluators.function import FunctionCheck
 from hardwon.models.protocol import Completion, Request, Usage
 from hardwon.models.scripted import ScriptedModel
@@ -177,17 +177,53 @@ def test_a_whole_reply_is_shared_with_an_arm_whose_budget_holds_it() -> None:
     assert poor.calls.shared == 1
 
 
-def test_a_call_that_fails_is_made_by_the_next_arm_that_waited_for_it() -> None:
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_call_that_failed_for_good_is_not_sent_again_by_another_arm(at_once: bool) -> None:
     model, common = Counting({"act": [program(7)]}, dies_at=1), Common()
     one, other = session(model, common), session(model, common)
 
+    async def go() -> list[Any]:
+        if at_once:
+            return await asyncio.gather(one.attempt(), other.attempt(), return_exceptions=True)
+        return [(await asyncio.gather(s.attempt(), return_exceptions=True))[0] for s in (one, other)]
+
+    first, second = asyncio.run(go())
+    assert isinstance(first, ModelError)
+    assert isinstance(second, ModelError)
+    assert str(second) == "the line is dead (the same call failed for another arm)"
+    assert model.requests == []
+    assert (one.ledger.calls, other.ledger.calls, other.calls.shared) == (0, 0, 0)
+    assert other.ledger.reserve(1, 1) == 1
+
+
+def test_a_failed_call_is_another_call_where_it_may_have_fewer_tokens() -> None:
+    model, common = Counting({"act": [program(7)]}, dies_at=1), Common()
+    one, other = session(model, common), session(model, common, Budget(tokens=90))
+
     async def go() -> None:
-        outcomes = await asyncio.gather(one.attempt(), other.attempt(), return_exceptions=True)
-        assert isinstance(outcomes[0], ModelError)
+        with pytest.raises(ModelError):
+            await one.attempt()
+        await other.attempt()
 
     asyncio.run(go())
-    assert (one.ledger.calls, other.ledger.calls) == (0, 1)
-    assert (other.calls.shared, len(model.requests)) == (0, 1)
+    assert (other.ledger.calls, len(model.requests)) == (1, 1)
+
+
+def test_a_refusal_stays_a_refusal_for_the_arms_that_share_it() -> None:
+    class Refusing(Counting):
+        async def generate(self, request: Request) -> Completion:
+            self.requests.append(request)
+            raise ModelRefused("the prompt is too long")
+
+    model, common = Refusing({}), Common()
+
+    async def go() -> None:
+        for _ in range(3):
+            with pytest.raises(ModelRefused, match="the prompt is too long"):
+                await session(model, common).attempt()
+
+    asyncio.run(go())
+    assert len(model.requests) == 1
 
 
 def test_a_resumed_arm_is_charged_for_what_it_shared() -> None:
@@ -260,9 +296,29 @@ def test_a_broken_off_comparison_keeps_sharing_when_it_goes_on(tmp_path: Path) -
     for dies_at in range(1, len(whole.requests) + 1):
         broken, rest = Counting(REPLIES, dies_at=dies_at), Counting(REPLIES)
         folder = tmp_path / f"run{dies_at}"
-        assert [row.error for row in run(folder, broken)].count(None) == len(rows) - 1
+        errors = [row.error for row in run(folder, broken) if row.error is not None]
+        assert errors.count("the line is dead") == 1
+        assert {error.partition(" (")[0] for error in errors} == {"the line is dead"}
         assert charged(run(folder, rest)) == charged(rows)
         assert paid(broken, rest) == paid(whole)
+
+
+def test_a_failure_that_arms_share_is_one_trouble_and_does_not_end_the_run(tmp_path: Path) -> None:
+    """Five troubles in a row would: here six arms fail on one call, and the next task is worked on."""
+    arms = [Arm(f"arm{n}", BestOfN(trials=n)) for n in range(1, 7)]
+    model = Counting({"act": [program(7)]}, dies_at=1)
+    tasks = [Task(Problem(name, "Write f.", "function", "f"), None, None, name) for name in "ab"]
+
+    async def go() -> None:
+        with open_folder(tmp_path / "run", {"settings": {}}) as journal:
+            await Runner(journal, model, ProgramActor(), workers=1, compared=True).run(tasks, arms)
+
+    asyncio.run(go())
+    rows = read_rows(tmp_path / "run")
+    assert [(row.error is None, row.stop == "error", row.solved) for row in rows if row.task_id == "a"] == [
+        (False, True, None)
+    ] * 6
+    assert [row.error for row in rows if row.task_id == "b"] == [None] * 6
 
 
 def test_a_trial_that_leads_again_is_graded_once(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from hardwon.runs.journal import FILE, Journal
 from hardwon.runs.results import rows, write_results
 from hardwon.runs.row import Row
 from hardwon.runs.runner import Arm, Runner
-from hardwon.runs.settings import settings_id
+from hardwon.runs.settings import earlier_id, settings_id
 from hardwon.task import Task
 
 
@@ -85,7 +85,14 @@ def _earlier(folder: Path | None, out: Path, config: dict[str, Any]) -> Iterator
 def run_folder(config: dict[str, Any], arm: str) -> Path:
     """Where a run goes when the user names no folder: `runs/NAME`, the same for the same settings."""
     settings = config["settings"]
-    parts = (Path(settings["suite"]).stem, arm, settings["model"].rpartition("/")[2], settings_id(config))
+    known, earlier = (
+        (Path(settings["suite"]).stem, arm, settings["model"].rpartition("/")[2], name)
+        for name in (settings_id(config), earlier_id(config))
+    )
+    return next((place for place in map(_place, (known, earlier)) if place.exists()), _place(known))
+
+
+def _place(parts: tuple[str, ...]) -> Path:
     return Path("runs") / "-".join(re.sub(r"[^\w.]+", "-", part).strip("-") for part in parts)
 
 

@@ -87,6 +87,7 @@ async def _solve(options: SolveOptions) -> int:
             limits=asdict(limits),
             about={"prompt": options.prompt, "check": options.check, "workdir": str(options.workdir)}
             | about_model(model.name),
+            tasks=[task],
             choices=None if bank is None else {"bank": bank.as_settings()},
         )
         settings["settings"]["task"] = digest

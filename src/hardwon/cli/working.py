@@ -105,6 +105,7 @@ async def _work(options: RunOptions) -> int:
             arms=options.arms,
             limits=asdict(limits),
             about=_about(options, data, tasks, sandbox, workers) | about_model(model.name),
+            tasks=tasks,
             choices=choices,
         )
         out = loop.out or run_folder(settings, "compare" if options.compared else options.arms[0].name)

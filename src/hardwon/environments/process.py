@@ -98,10 +98,8 @@ class ProcessWorld:
     async def _ask(self, request: Mapping[str, Any] | str, seconds: float) -> Observation:
         child = self._child
         assert child is not None
-        # cheaper than asyncio.timeout, and a killed process closes the channel
-        timer = asyncio.get_running_loop().call_later(seconds, child.kill)
         try:
-            answer = await child.ask(request)
+            answer = await child.ask(request, seconds)
             if isinstance(answer, str):
                 raise EnvironmentTrouble(f"{self._opener}: {answer}")
             text, reward, done, won, valid, said = answer
@@ -114,12 +112,14 @@ class ProcessWorld:
         except BaseException:
             await self.close()  # a conversation that broke off can not be taken up again
             raise
-        finally:
-            timer.cancel()
 
 
 class _Child:
-    """The process of one episode, and the channel to it: a line of JSON each way, apart from what the world prints."""
+    """The process of one episode, and the channel to it: a line of JSON each way, apart from what the world prints.
+
+    A step must cost little beside the world's own. Hence the loop watches the channel for as long as the episode goes
+    on, and one timer follows the deadline of whatever is being waited for: neither is set up anew for each step.
+    """
 
     def __init__(self, opener: str) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="hardwon-world-", ignore_cleanup_errors=True)
@@ -128,6 +128,11 @@ class _Child:
         here.setblocking(False)
         self.killed = False
         self._channel = here
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._due: float | None = None
+        self._received = b""
+        self._answer: asyncio.Future[list[Any] | str] | None = None
         place = self._folder.name
         environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         environment |= {"HOME": place, "TMPDIR": place, "PYTHONPATH": str(_SOURCE)}
@@ -149,20 +154,82 @@ class _Child:
             self._folder.cleanup()
             raise EnvironmentTrouble(f"{opener}: no process could be started for the world: {error}") from error
 
-    async def ask(self, request: Mapping[str, Any] | str) -> list[Any] | str:
+    async def ask(self, request: Mapping[str, Any] | str, seconds: float) -> list[Any] | str:
         """What is answered to the opening, or to an action: an observation's fields in order, or an error's text.
 
-        Raises OSError and ValueError where the process is gone or talks nonsense."""
+        Raises OSError and ValueError where the process is gone or talks nonsense; it is ended after `seconds`."""
         loop = asyncio.get_running_loop()
-        await loop.sock_sendall(self._channel, json.dumps(request).encode() + b"\n")
-        received = b""
-        while not received.endswith(b"\n"):
-            part = await loop.sock_recv(self._channel, 1 << 16)
-            received += part
-            if not part or len(received) > _LONGEST_ANSWER:
-                raise ConnectionError("the channel was closed" if not part else "the answer does not end")
-        answer: list[Any] | str = json.loads(received.decode())
-        return answer
+        if loop is not self._loop:
+            self._leave()
+            self._loop = loop
+            loop.add_reader(self._channel, self._readable)
+        self._received, self._answer = b"", loop.create_future()
+        self._expect(loop, loop.time() + seconds)
+        try:
+            await self._send(loop, json.dumps(request).encode() + b"\n")
+            return await self._answer
+        finally:
+            self._due = self._answer = None
+
+    async def _send(self, loop: asyncio.AbstractEventLoop, line: bytes) -> None:
+        try:
+            sent = self._channel.send(line)
+        except BlockingIOError:
+            sent = 0
+        if sent < len(line):
+            await loop.sock_sendall(self._channel, line[sent:])
+
+    def _readable(self) -> None:
+        """Takes in what has come; a whole line is the answer. What comes unasked is dropped."""
+        answer = self._answer
+        try:
+            part = self._channel.recv(1 << 16)
+            if not part:
+                raise ConnectionError("the channel was closed")
+            if answer is None or answer.done():
+                return
+            self._received += part
+            if len(self._received) > _LONGEST_ANSWER:
+                raise ConnectionError("the answer does not end")
+            if part.endswith(b"\n"):
+                answer.set_result(json.loads(self._received.decode()))
+        except BlockingIOError:
+            return
+        except OSError as error:
+            self._leave()
+            if answer is not None and not answer.done():
+                answer.set_exception(error)
+        except ValueError as error:
+            assert answer is not None
+            answer.set_exception(error)
+
+    def _expect(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
+        """Sees that the process is ended if it has not answered by `due`, by the loop's clock."""
+        self._due = due
+        if self._timer is None or self._timer.when() > due:
+            self._stop_timer()
+            self._timer = loop.call_at(due, self._look, loop)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        if self._due is None:
+            return
+        if loop.time() < self._due:
+            self._expect(loop, self._due)
+        else:
+            self.kill()  # which closes the channel
+
+    def _leave(self) -> None:
+        """Lets go of the loop: the channel is no longer watched, and what is asked next watches it anew."""
+        self._stop_timer()
+        if self._loop is not None:
+            self._loop.remove_reader(self._channel)
+            self._loop = None
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def last_words(self) -> str:
         """How the process ended, with the last line that it printed."""
@@ -189,6 +256,7 @@ class _Child:
 
     def end(self) -> None:
         """Ends the process, waits until it has gone, and removes its folder."""
+        self._leave()
         self._channel.close()
         self.kill()
         self._process.wait()

@@ -73,8 +73,11 @@ class Game:
 
 def _seen(state: Any, text: str) -> Observation:
     score = min(max((state.score or 0) / (state.max_score or 1), 0.0), 1.0)
+    text = _STATUS_LINE.sub("", text)
+    if "Would you like to RESTART" in text:  # found out at a tenth of what the pattern takes
+        text = _MENU.sub("", text)
     return Observation(
-        text=_GAP.sub("\n\n", _MENU.sub("", _STATUS_LINE.sub("", text)).strip()),
+        text=_GAP.sub("\n\n", text.strip()),
         reward=score,
         done=bool(state.won or state.lost),
         won=bool(state.won) and score == 1.0,  # the first alone is read from the text

@@ -26,7 +26,8 @@ def open_folder(out: Path, config: Mapping[str, Any], *, fresh: bool = False) ->
     """Opens a run folder for writing and yields its journal.
 
     `config["settings"]` is what the run is known by: a folder made with other settings is refused, so that two runs are
-    never mixed (law 7). `fresh` discards the run that is there. Raises UsageError for a clash, a folder in use by
+    never mixed (law 7). Of the prompts only those count that this sitting can use; what earlier ones recorded of others
+    is kept. `fresh` discards the run that is there. Raises UsageError for a clash, a folder in use by
     another process, or one that can not be made; nothing is written then.
     """
     try:
@@ -38,7 +39,7 @@ def open_folder(out: Path, config: Mapping[str, Any], *, fresh: bool = False) ->
         strangers = [p.name for p in out.iterdir() if p.name != _LOCK]
         if strangers:
             raise UsageError(f"--out {out}: holds other files ({strangers[0]}, …); give an empty or new folder")
-    _check_settings(out, config, fresh)
+    config = _going_on(out, config, fresh)
     try:
         out.mkdir(parents=True, exist_ok=True)
         lock = (out / _LOCK).open("a+")
@@ -133,10 +134,15 @@ def _is_number(value: object) -> bool:
     return type(value) is int or (type(value) is float and math.isfinite(value))
 
 
-def _check_settings(out: Path, config: Mapping[str, Any], fresh: bool) -> None:
+def _going_on(out: Path, config: Mapping[str, Any], fresh: bool) -> Mapping[str, Any]:
+    """The configuration to write, which knows the prompts of earlier sittings too. Raises UsageError for a clash."""
     if fresh or not (out / CONFIG).exists():
-        return
-    old, new = _flat(read_config(out)["settings"]), _flat(config["settings"])
+        return config
+    before, now = read_config(out)["settings"], config["settings"]
+    known, used = _prompts(before), _prompts(now)
+    old, new = _flat({**before, "prompts": {}}), _flat({**now, "prompts": {}})
+    for name in known.keys() & used.keys():  # what no earlier sitting could use has not changed
+        old[f"prompts.{name}"], new[f"prompts.{name}"] = known[name], used[name]
     changed = [name for name in {**old, **new} if old.get(name) != new.get(name)]
     if changed:
         said = ", ".join(f"{name} was {_short(old.get(name))}, is {_short(new.get(name))}" for name in changed[:3])
@@ -144,6 +150,12 @@ def _check_settings(out: Path, config: Mapping[str, Any], fresh: bool) -> None:
             f"--out {out}: holds a run with other settings ({said}); a changed setting is a new run: "
             "give another --out, or --fresh to discard the old one"
         )
+    return {**config, "settings": {**now, "prompts": {**known, **used}}} if known else config
+
+
+def _prompts(settings: Mapping[str, Any]) -> Mapping[str, str]:
+    found = settings.get("prompts")
+    return found if isinstance(found, Mapping) else {}
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

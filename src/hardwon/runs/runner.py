@@ -272,7 +272,8 @@ class Runner:
             trust=task.trust,
         )
         record.put("error", record.count("error"), details | {"row": row.as_json()}, session.ledger.seconds)
-        self._trouble = self._trouble + 1 if isinstance(error, InfrastructureError) else 0
+        if not session.calls.shared_failure:  # one failure is one trouble, however many arms it strikes
+            self._trouble = self._trouble + 1 if isinstance(error, InfrastructureError) else 0
         if self._trouble >= _TROUBLE:
             raise InfrastructureError(f"{self._trouble} tasks in a row could not be worked on; the last: {text}")
         return row

@@ -11,8 +11,10 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from hardwon import prompts
+from hardwon.runs.prompts_in_use import prompts_in_use
 from hardwon.runs.runner import Arm
 from hardwon.strategies.registry import settings_of
+from hardwon.task import Task
 
 _RECORDED = (
     "hardwon",
@@ -35,6 +37,7 @@ def run_config(
     arms: Sequence[Arm],
     limits: dict[str, Any],
     about: dict[str, Any],
+    tasks: Sequence[Task] | None = None,
     choices: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The content of `config.json`.
@@ -42,6 +45,7 @@ def run_config(
     `settings` is what the run is known by: resuming with any other is refused. `about` and `versions` are facts that
     may differ between sittings (the data file, how many workers, the isolation in force, the selection of tasks).
     `choices` are further settings of the command that change results. The arms share budget and sampling, but the seed.
+    Of the prompts those are recorded that the arms can come to use on `tasks`; all, where these are not known yet.
     """
     first = arms[0]
     seeds = sorted({arm.seed for arm in arms})
@@ -54,7 +58,9 @@ def run_config(
         "sampling": asdict(first.sampling) if len(seeds) == 1 else {**asdict(first.sampling), "seed": seeds},
         **({"seed": first.seed} if len(seeds) == 1 else {"seeds": seeds}),
         "limits": limits,
-        "prompts": prompts.hashes(),
+        "prompts": prompts.hashes()
+        if tasks is None
+        else prompts_in_use((arm.strategy for arm in arms), tasks, judged="bank" in (choices or {})),
         **(choices or {}),
     }
     return {"settings": settings, "about": about, "versions": versions()}
@@ -64,6 +70,11 @@ def settings_id(config: dict[str, Any]) -> str:
     """A short name of the settings, the same for the same settings."""
     text = json.dumps(config["settings"], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def earlier_id(config: dict[str, Any]) -> str:
+    """The name that the same settings had when every prompt was recorded, so that such a run is found again."""
+    return settings_id({"settings": {**config["settings"], "prompts": prompts.hashes()}})
 
 
 def versions() -> dict[str, str]:

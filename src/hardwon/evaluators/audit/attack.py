@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -26,3 +28,18 @@ class Attack:
 
 
 FIRST_ARGUMENT = "its input"
+
+
+def answers(attacks: Iterable[Attack]) -> int:
+    """How many different constant answers the attacks give; values that are equal to each other count once."""
+    found: list[object] = []
+    for attack in attacks:
+        if attack.gives is None or attack.gives == FIRST_ARGUMENT:
+            continue
+        try:
+            value: object = ast.literal_eval(attack.gives)
+        except (ValueError, SyntaxError):
+            value = attack.gives  # what a program prints
+        if value not in found:
+            found.append(value)
+    return len(found)

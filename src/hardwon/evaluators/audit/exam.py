@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hardwon.evaluators.audit.attack import Attack
+from hardwon.evaluators.audit.attack import Attack, answers
 from hardwon.evaluators.audit.finding import Exam, TaskAudit
 from hardwon.evaluators.audit.hardcoded import hard_coded
 from hardwon.evaluators.audit.hollow import hollow_attacks
@@ -62,7 +62,7 @@ async def audit_task(task: Task, solution: str | None = None, *, reruns: int = 3
         grader=exams[-1] if panel.judge is not None else None,
         same_tests=panel.same,
         solution=solution is not None,
-        remarks=_remarks(panel, solution, accepted[-1], bool(made), marks),
+        remarks=_remarks(panel, solution, accepted[-1], bool(made), marks, exams[-1].rivals),
     )
 
 
@@ -131,6 +131,7 @@ def _exam(
         false_accepts=tuple(f"{mark.attack.kind}: {mark.attack.name}" for mark in passed),
         false_rejects=tuple(name for name, failed in right if failed),
         survivors=tuple(f"{mark.attack.kind}: {mark.attack.name}" for mark in survived),
+        rivals=max(0, answers([mark.attack for mark in survived]) - 1),
         flaky=tuple(flaky),
         accepts_solution=not known[place] or verdicts(known[place]) == {"pass"},
         evidence=evidence,
@@ -139,7 +140,7 @@ def _exam(
 
 
 def _remarks(
-    panel: Panel, solution: str | None, accepted: bool, mutated: bool, marks: Sequence[_Mark]
+    panel: Panel, solution: str | None, accepted: bool, mutated: bool, marks: Sequence[_Mark], rivals: int
 ) -> tuple[str, ...]:
     remarks = []
     if panel.feedback is None:
@@ -154,5 +155,7 @@ def _remarks(
         remarks.append("the known solution does not pass: it or the tests are wrong; no mutants of it")
     elif not mutated:
         remarks.append("no mutants could be made of the known solution")
+    if rivals:
+        remarks.append("constant answers that differ from each other pass alike")
     remarks += [f"as right as the known solution: {mark.attack.name}" for mark in marks if mark.wrong is False]
     return tuple(remarks)

@@ -17,9 +17,11 @@ class Exam:
     `attacks` counts those it was asked about; `wrong` and `passed_wrong` count, for each kind, the attacks that are
     known to be wrong and those of them that it passed (`false_accepts` names them); `right` counts the programs that
     are held for right and `false_rejects` names those of them that it failed. `survivors` are attacks that it passed
-    and nobody refutes: mutants that may be harmless, or programs that may be right. `flaky` names the programs of which
-    it said different things in different runs. `accepts_solution` is False if it did not pass the known solution.
-    `evidence` tells whether it ever decided anything, `model_only` whether it would need a model to.
+    and nobody refutes: mutants that may be harmless, or programs that may be right. `rivals` counts the trivial ones of
+    those that must be wrong all the same, though it is not known which: they answer differently, so one at most is
+    right. `flaky` names the programs of which it said different things in different runs. `accepts_solution` is False
+    if it did not pass the known solution. `evidence` tells whether it ever decided anything, `model_only` whether it
+    would need a model to.
     """
 
     source: Source
@@ -30,6 +32,7 @@ class Exam:
     false_accepts: tuple[str, ...] = ()
     false_rejects: tuple[str, ...] = ()
     survivors: tuple[str, ...] = ()
+    rivals: int = 0
     flaky: tuple[str, ...] = ()
     accepts_solution: bool = True
     evidence: bool = True
@@ -40,16 +43,29 @@ class Exam:
         """How far a pass of this evaluator can be believed, in 0..1; None where only a model could give evidence.
 
         0 if it gives no evidence, rejects the known solution, is flaky, or met nothing that is known to be wrong. Else
-        the share of wrong programs that it does not pass, taken for each kind of attack by itself and then averaged, so
-        that the many mutants do not outweigh the few others. An evaluator all of whose tests are shown is always passed
-        by a table of the answers shown, and so stays below 1.
+
+            trust = t · (s_1 + … + s_k) / k
+
+        where s_i is the share of wrong programs that it does not pass, taken for each of the k kinds of attack by
+        itself, so that the many mutants do not outweigh the few others, and t is that share for the trivial answers
+        alone (`rivals` are wrong ones that passed). Early exits and objects that equal everything are stopped by the
+        sandbox, whatever the tests say, and many mutants break down by themselves: they earn nothing for tests that
+        pass any answer at all. An evaluator all of whose tests are shown is always passed by a table of the answers
+        shown, and so stays below 1.
         """
         if self.model_only:
             return None
-        kinds = [kind for kind in KINDS if self.wrong.get(kind)]
+        kinds = [kind for kind in KINDS if self._wrong(kind)]
         if not self.evidence or not self.accepts_solution or self.flaky or not kinds:
             return 0.0
-        return sum(1 - self.passed_wrong.get(kind, 0) / self.wrong[kind] for kind in kinds) / len(kinds)
+        refused = {kind: 1 - self._passed(kind) / self._wrong(kind) for kind in kinds}
+        return refused.get("trivial", 1.0) * sum(refused.values()) / len(kinds)
+
+    def _wrong(self, kind: Kind) -> int:
+        return self.wrong.get(kind, 0) + (self.rivals if kind == "trivial" else 0)
+
+    def _passed(self, kind: Kind) -> int:
+        return self.passed_wrong.get(kind, 0) + (self.rivals if kind == "trivial" else 0)
 
     @property
     def accepts(self) -> Rate:
@@ -76,6 +92,7 @@ class Exam:
             "right": self.right,
             "false_rejects": list(self.false_rejects),
             "survivors": list(self.survivors),
+            "rivals": self.rivals,
             "flaky": list(self.flaky),
             "evidence": self.evidence,
         }

@@ -57,17 +57,20 @@ def compare(
     limit = limits.get(unit)
     drawing = _Drawing(confidence, resamples, seed)
     drawn = curves(arms, unit, limit)
-    measured = tuple(_arm(arm, found, drawn[arm], limit, drawing) for arm, found in arms.items())
+    measured = tuple(_arm(arm, found, drawn[arm], limit, limits.get("tokens"), drawing) for arm, found in arms.items())
     compared = _adjusted([_difference(rows, arm, baseline, unit, drawing) for arm in arms if arm != baseline], drawing)
     comparison = Comparison(baseline, limits, unit, limit, confidence, measured, compared, ())
     return replace(comparison, remarks=remarks(comparison))
 
 
-def _arm(arm: str, rows: Sequence[Row], curve: Curve, limit: float | None, drawing: _Drawing) -> ArmResult:
+def _arm(
+    arm: str, rows: Sequence[Row], curve: Curve, limit: float | None, tokens: float | None, drawing: _Drawing
+) -> ArmResult:
     graded = [row for row in rows if row.solved is not None]
     solved = [bool(row.solved) for row in graded]
     tasks = [row.task_id for row in graded]
     priced = all(row.cost_usd is not None for row in rows)
+    over = [int(above) for row in rows if tokens is not None and (above := spent(row, "tokens") - tokens) > 0]
     left = [1 - spent(row, curve.unit) / limit for row in graded] if limit else []
     return ArmResult(
         arm=arm,
@@ -89,6 +92,8 @@ def _arm(arm: str, rows: Sequence[Row], curve: Curve, limit: float | None, drawi
         feedback=dict(sorted(Counter(row.feedback for row in rows).items())),
         graded_on=dict(sorted(Counter(row.graded_on for row in rows).items())),
         votes=sum(row.votes for row in rows),
+        over=len(over),
+        most_over=max(over, default=0),
     )
 
 

@@ -52,7 +52,8 @@ class ArmResult:
     `se` is the standard error of `rate`, clustered over tasks; `interval` is Wilson's, with several seeds at the
     effective number of pairs. `unspent` is the mean share of the budget that was left. `pass_at` holds the unbiased
     pass@k of k runs of the arm with different seeds, over the tasks whose seeds are all graded. `feedback` counts rows
-    by what the loop's feedback rested on, `votes` choices that a model made without evidence.
+    by what the loop's feedback rested on, `votes` choices that a model made without evidence. `over` rows spent more
+    tokens than the budget, at most by `most_over`: a call is allowed by an estimate, and counted by its provider.
     """
 
     arm: str
@@ -74,6 +75,8 @@ class ArmResult:
     feedback: dict[str, int]
     graded_on: dict[str, int]
     votes: int
+    over: int = 0
+    most_over: int = 0
 
     @property
     def oracle(self) -> bool:

@@ -102,6 +102,12 @@ def _gaps(comparison: Comparison) -> Iterator[str]:
     elif comparison.limit is None:
         limited = ", ".join(comparison.budget)
         yield f"The budget limits {limited}, which no curve can follow here: {comparison.unit} are counted instead."
+    if over := sum(arm.over for arm in comparison.arms):
+        rows, most = sum(arm.rows for arm in comparison.arms), max(arm.most_over for arm in comparison.arms)
+        yield (
+            f"{over} of {rows} rows went over the budget of {comparison.budget['tokens']:,.0f} tokens, by at most"
+            f" {most:,}: the provider counted more tokens than were estimated before the call."
+        )
     if any(arm.usd is None for arm in comparison.arms):
         yield "A price is not known: costs in dollars show as ?."
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, get_args
+from typing import Any
 
-from hardwon.runs.planning.assumed import Assumed
+from hardwon.runs.planning.assumed import Assumed, least, most
 from hardwon.runs.planning.checks import AskedTests
-from hardwon.runs.planning.model import Case
 from hardwon.runs.planning.pilot import Pilot
 from hardwon.runs.planning.reach import Reach, reach
 from hardwon.runs.planning.rehearsal import Rehearsed, Spent, rehearse
@@ -25,7 +24,12 @@ _CHANCES, _MOST_DRAWS = 100, 20
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """`low`: every trial passes its checks; `expected`: by the assumed chances; `high`: none does."""
+    """What something takes: `expected` by the assumed chances and lengths, `low` and `high` its bounds.
+
+    Each number is bounded by itself: `high` has the calls of short replies beside the tokens of long ones. The bounds
+    hold for every share of trials that pass, for replies from 1 token to as many as a call may have, and for prompts
+    whose tokens are as long as assumed.
+    """
 
     low: Spent
     expected: Spent
@@ -79,7 +83,7 @@ def make_plan(
     step = max(1, len(tasks) / _MOST_TASKS)
     chosen = [tasks[int(n * step)] for n in range(min(len(tasks), _MOST_TASKS))]
     draws = min(_MOST_DRAWS, -(-_CHANCES // len(chosen)))
-    found: dict[Case, list[Rehearsed]] = asyncio.run(_cases(chosen, first, assumed, draws))
+    found = asyncio.run(_cases(chosen, first, assumed, draws))
     factor = seeds * len(tasks) / len(chosen)
     names = [arm.name for arm in first]
     said = assumed.said
@@ -98,22 +102,27 @@ def make_plan(
     )
 
 
-async def _cases(
-    tasks: Sequence[Task], arms: Sequence[Arm], assumed: Assumed, draws: int
-) -> dict[Case, list[Rehearsed]]:
+@dataclass(frozen=True, slots=True)
+class _Cases:
+    """Rehearsals under the assumptions as they are, one for each draw, and under the extreme ones."""
+
+    expected: tuple[Rehearsed, ...]
+    extreme: tuple[Rehearsed, ...]
+
+
+async def _cases(tasks: Sequence[Task], arms: Sequence[Arm], assumed: Assumed, draws: int) -> _Cases:
     asked = AskedTests()
-    return {
-        case: [
-            await rehearse(tasks, arms, assumed, case, draw, asked)
-            for draw in range(draws if case == "expected" else 1)
-        ]
-        for case in get_args(Case)
-    }
-
-
-def _range(found: dict[Case, list[Rehearsed]], part: Callable[[Rehearsed], Spent], factor: float) -> Range:
-    """The mean of each case; the bounds are held around the expected."""
-    low, expected, high = (
-        Spent.total(map(part, rehearsed)).times(factor / len(rehearsed)).rounded() for rehearsed in found.values()
+    return _Cases(
+        tuple([await rehearse(tasks, arms, assumed, draw, asked) for draw in range(draws)]),
+        tuple([await rehearse(tasks, arms, each, 0, asked) for each in (*least(assumed), *most(assumed))]),
     )
-    return Range(low.bound(min, expected), expected, high.bound(max, expected))
+
+
+def _range(found: _Cases, part: Callable[[Rehearsed], Spent], factor: float) -> Range:
+    """The mean of the draws, and the least and the most of each number under any assumptions."""
+    mean = Spent.total(map(part, found.expected)).times(factor / len(found.expected)).rounded()
+    low = high = mean
+    for rehearsed in found.extreme:
+        spent = part(rehearsed).times(factor).rounded()
+        low, high = low.bound(min, spent), high.bound(max, spent)
+    return Range(low, mean, high)

@@ -5,15 +5,11 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Callable
-from typing import Literal
 
 from hardwon.evaluators.literals import signature
 from hardwon.models.protocol import Completion, Request, Usage
 from hardwon.runs.planning.assumed import Assumed
 from hardwon.task import Problem
-
-Case = Literal["low", "expected", "high"]
-"""Every trial passes; each passes by chance; none passes."""
 
 _LIST = 5
 """Lines of a reflection, which also serves as a list of approaches."""
@@ -22,26 +18,28 @@ _LIST = 5
 class AssumedModel:
     """Answers for one task at once, in replies of the assumed length that never repeat; the same for the same request.
 
-    Its counts are what is really made: a call that arms share counts once. `pass_time` is told the seconds that each
+    Its counts are what is really made: a call that arms share counts once. `longest` and `shortest` are the
+    characters of the longest and of the shortest prompt. `pass_time` is told the seconds that each
     call would have taken.
     """
 
     name = "assumed"
     parallel = 1
 
-    def __init__(self, problem: Problem, assumed: Assumed, case: Case) -> None:
+    def __init__(self, problem: Problem, assumed: Assumed) -> None:
         self.price_known = assumed.price.usd_in is not None
-        self.calls = self.tokens_in = self.tokens_out = 0
+        self.calls = self.tokens_in = self.tokens_out = self.longest = self.shortest = 0
         self.pass_time: Callable[[float], None] = lambda seconds: None
         self._problem = problem
         self._assumed = assumed
-        self._rejected = assumed.rejected if case == "expected" else 0.0
 
     async def generate(self, request: Request) -> Completion:
         assumed = self._assumed
         wanted = assumed.tokens_out.get(request.role, 80)
         tokens_out = min(wanted, request.max_tokens)
-        tokens_in = round(sum(len(message.content) for message in request.messages) / assumed.chars_a_token)
+        asked = sum(len(message.content) for message in request.messages)
+        tokens_in = round(asked / assumed.chars_a_token)
+        self.longest, self.shortest = max(self.longest, asked), min(self.shortest or asked, asked)
         self.calls += 1
         self.tokens_in += tokens_in
         self.tokens_out += tokens_out
@@ -64,7 +62,7 @@ class AssumedModel:
             return _tests(self._problem)
         if request.role == "judge":
             return "1"
-        if random.Random(mark).random() < self._rejected:
+        if random.Random(mark).random() < self._assumed.rejected:
             return ""
         return _advice(mark, length)
 

@@ -29,7 +29,7 @@ class Pilot:
     settings: Mapping[str, Any]
     workers: int | None
     rows: tuple[Row, ...]
-    tokens_out: Mapping[str, int]
+    tokens_out: Mapping[Role, int]
     chars_a_token: float | None
     seconds_a_token: float | None
 
@@ -85,13 +85,13 @@ def read_pilot(folder: Path, arms: Sequence[Arm]) -> Pilot:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    role: str
+    role: Role
     characters: int
     tokens_in: int
     tokens_out: int
 
 
-def _calls(journal: Journal, role: str) -> Iterable[_Call]:
+def _calls(journal: Journal, role: Role) -> Iterable[_Call]:
     for _, _, payload in journal.payloads(role):
         if not payload.get("shared"):
             usage = payload["completion"]["usage"]
@@ -99,8 +99,8 @@ def _calls(journal: Journal, role: str) -> Iterable[_Call]:
             yield _Call(role, characters, usage["tokens_in"], usage["tokens_out"])
 
 
-def _means(calls: Sequence[_Call]) -> dict[str, int]:
-    lengths: dict[str, list[int]] = {}
+def _means(calls: Sequence[_Call]) -> dict[Role, int]:
+    lengths: dict[Role, list[int]] = {}
     for call in calls:
         lengths.setdefault(call.role, []).append(call.tokens_out)
     return {role: max(1, round(sum(found) / len(found))) for role, found in lengths.items()}

@@ -12,7 +12,7 @@ from hardwon.errors import HardwonError, UsageError
 from hardwon.runs.learning import add
 from hardwon.runs.planning.assumed import Assumed
 from hardwon.runs.planning.checks import AskedTests, AssumedBehaviour, AssumedChecks
-from hardwon.runs.planning.model import AssumedModel, Case
+from hardwon.runs.planning.model import AssumedModel
 from hardwon.runs.runner import Arm, solve
 from hardwon.session import Session
 from hardwon.task import Task
@@ -63,9 +63,9 @@ class Rehearsed:
 
 
 async def rehearse(
-    tasks: Sequence[Task], arms: Sequence[Arm], assumed: Assumed, case: Case, draw: int, asked: AskedTests
+    tasks: Sequence[Task], arms: Sequence[Arm], assumed: Assumed, draw: int, asked: AskedTests
 ) -> Rehearsed:
-    """Works every task in every arm; `draw` numbers the chances of the expected case.
+    """Works every task in every arm; `draw` numbers the chances.
 
     Raises UsageError where a strategy does not get through, and for tasks that are episodes in a world.
     """
@@ -77,11 +77,11 @@ async def rehearse(
     known: dict[str, Mapping[str, Tally]] = {arm.name: {} for arm in arms}
     paid: list[Spent] = []
     for task in tasks:
-        common, model = Common(), AssumedModel(task.problem, assumed, case)
+        common, model = Common(), AssumedModel(task.problem, assumed)
         for arm in arms:
-            session = _session(task, arm, model, common, assumed, case, draw, asked, known[arm.name])
+            session = _session(task, arm, model, common, assumed, draw, asked, known[arm.name])
             try:
-                await solve(arm.strategy, session)
+                stop = (await solve(arm.strategy, session)).stop
             except HardwonError:
                 raise
             except Exception as error:
@@ -90,7 +90,13 @@ async def rehearse(
                 ) from error
             ledger = session.ledger
             known[arm.name] = add(known[arm.name], session.notes)
-            charged[arm.name].append(_spent(ledger.calls, ledger.tokens_in, ledger.tokens_out, assumed))
+            spent = _spent(ledger.calls, ledger.tokens_in, ledger.tokens_out, assumed)
+            if assumed.filled and stop == "budget":
+                more = _more(session, model, assumed)
+                paid.append(more)
+                spent = Spent.total((spent, more))
+                spent = replace(spent, calls=min(spent.calls, arm.budget.calls or spent.calls))
+            charged[arm.name].append(spent)
         paid.append(_spent(model.calls, model.tokens_in, model.tokens_out, assumed))
     return Rehearsed({name: Spent.total(spent) for name, spent in charged.items()}, Spent.total(paid))
 
@@ -101,13 +107,11 @@ def _session(
     model: AssumedModel,
     common: Common,
     assumed: Assumed,
-    case: Case,
     draw: int,
     asked: AskedTests,
     experience: Mapping[str, Tally],
 ) -> Session:
-    retry = assumed.retry_of.get(arm.name, assumed.retry)
-    chances = {"low": (1.0, 1.0), "expected": (assumed.first, retry), "high": (0.0, 0.0)}[case]
+    chances = assumed.first, assumed.retry_of.get(arm.name, assumed.retry)
     session = Session(
         task.problem,
         model,
@@ -128,6 +132,14 @@ def _session(
 
     model.pass_time = pass_time
     return session
+
+
+def _more(session: Session, model: AssumedModel, assumed: Assumed) -> Spent:
+    """What a budget that ended an arm might have held besides, had the replies been others: one call more, and text in
+    the place of prompts."""
+    limit, written = session.ledger.budget.tokens, session.ledger.tokens_out
+    room = 0 if limit is None else max(0, limit - written - round(model.shortest / assumed.sparse))
+    return _spent(1, round(model.longest / assumed.chars_a_token), room, assumed)
 
 
 def _spent(calls: int, tokens_in: int, tokens_out: int, assumed: Assumed) -> Spent:

@@ -29,8 +29,10 @@ def as_table(title: str, plan: Plan) -> str:
         lines += _range(arm.name, arm.takes)
     lines += ["", *_range(_PAID, plan.paid), ""]
     lines += _wrapped(
-        "low: every trial passes its visible checks; high: none does, and no attempt repeats an earlier one. "
-        "An arm is charged as if it were alone; calls that arms have in common are paid once."
+        "low and high bound each number by itself: every trial passes its visible checks, or none does and no attempt "
+        "repeats an earlier one; replies of 1 token up to as many as a call may have. Short replies leave a budget of "
+        "tokens room for more calls. An arm is charged as if it were alone; calls that arms have in common are paid "
+        "once."
     )
     lines += ["", "Assumed:"]
     for said in plan.assumed:
@@ -39,16 +41,13 @@ def as_table(title: str, plan: Plan) -> str:
 
 
 def _range(name: str, takes: Range) -> Iterator[str]:
-    """One line where nothing is left to chance, else three; a name that is too long has a line of its own."""
-    cases = {"low": _cells(takes.low), "expected": _cells(takes.expected), "high": _cells(takes.high)}
-    if len(set(cases.values())) == 1:
-        cases = {"": cases["expected"]}
+    """Three lines; a name that is too long has one of its own."""
     shown = name
     if len(name) > _NAME:
         yield name
         shown = ""
-    for case, cells in cases.items():
-        yield f"{shown:{_NAME}}  {case:8}{cells}"
+    for case, spent in (("low", takes.low), ("expected", takes.expected), ("high", takes.high)):
+        yield f"{shown:{_NAME}}  {case:8}{_cells(spent)}"
         shown = ""
 
 
