@@ -1,5 +1,6 @@
 """Faults: killed writers, a damaged, full or unwritable file; nothing that was admitted is lost, torn or doubled."""
 
+import asyncio
 import os
 import random
 import signal
@@ -12,10 +13,16 @@ from pathlib import Path
 import pytest
 from tests.memory.banks import item
 from tests.memory.conftest import OpenBank
+from tests.memory.working import TASKS, Paid, Steps
 
+from hardwon.cli.carrying import carry_out
 from hardwon.errors import UsageError
 from hardwon.memory.bank.sqlite import SqliteBank
 from hardwon.memory.bank.store import BankError
+from hardwon.runs.bank import BankSettings, RunBank
+from hardwon.runs.row import Row
+from hardwon.runs.runner import Arm
+from hardwon.strategies.reflexion import Reflexion
 
 ROOT = Path(__file__).parents[2]
 SECONDS = float(os.environ.get("HARDWON_CROWD_SECONDS", "4"))
@@ -82,6 +89,31 @@ def test_a_bank_that_can_only_be_read_says_so_when_it_is_written_to(tmp_path: Pa
     bank = SqliteBank(tmp_path / "bank.sqlite", read_only=True)
     with pytest.raises(UsageError, match="is read-only"):
         bank.write([item("One")], "added")
+
+
+def test_a_run_with_a_bank_that_can_only_be_read_is_refused_before_a_task_is_paid_for(tmp_path: Path) -> None:
+    place, out, paid = tmp_path / "bank.sqlite", tmp_path / "run", tmp_path / "paid"
+
+    def work(*, read_only: bool, tasks: int) -> list[Row]:
+        bank = RunBank(SqliteBank(place, read_only=read_only), BankSettings("own"))
+        arm = Arm("reflexion", Reflexion(trials=2))
+        config, model = {"settings": {"model": "m"}}, Paid(Steps(0), paid)
+        done = carry_out(config, out, TASKS[:tasks], [arm], model, workers=1, fresh=False, show=False, bank=bank)
+        try:
+            return asyncio.run(done)
+        finally:
+            bank.close()
+
+    SqliteBank(place).close()
+    with pytest.raises(UsageError, match="is read-only"):
+        work(read_only=True, tasks=1)
+    assert not out.exists()
+    assert len(work(read_only=False, tasks=1)) == 1
+    before = _lines(paid)
+    assert len(work(read_only=True, tasks=1)) == 1  # what is finished needs the bank no more
+    with pytest.raises(UsageError, match="is read-only"):
+        work(read_only=True, tasks=2)
+    assert _lines(paid) == before
 
 
 def test_a_damaged_file_is_refused_with_its_name(tmp_path: Path) -> None:

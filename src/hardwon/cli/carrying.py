@@ -43,6 +43,8 @@ async def carry_out(
 
     Raises UsageError, JournalError, InfrastructureError; results are written first, and the message says how to go on.
     """
+    if bank is not None and (fresh or not (out / FILE).exists()):  # of a run that goes on each task sees to it
+        bank.need_writable()
     _say_changed_model(out, config, fresh)
     with _earlier(reuse, out, config) as earlier, open_folder(out, config, fresh=fresh) as journal:
         watcher = watching(journal, tasks, show=show, compared=compared)

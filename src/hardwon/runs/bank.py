@@ -113,6 +113,10 @@ class RunBank:
             for position, key, done in finished:
                 self._taught[key.arm, key.seed][position] = _items(done.get("induced", 0))
 
+    def need_writable(self) -> None:
+        """Raises UsageError for a bank that can only be read: what was recalled is kept in it too, for its effect."""
+        self._bank.need_writable()
+
     def close(self) -> None:
         self._bank.close()
 
@@ -120,8 +124,15 @@ class RunBank:
         return self.settings.arms is None or arm in self.settings.arms
 
     async def recall(self, task: Task, key: Key, position: int, record: Record) -> str:
-        """The block of advice for a task, in a later sitting the same; empty where nothing is relevant."""
-        if not (self.used_by(key.arm) and self.settings.recall):
+        """The block of advice for a task, in a later sitting the same; empty where nothing is relevant.
+
+        Raises UsageError where the bank could not take the task in afterwards: nothing is paid for it then.
+        """
+        if not self.used_by(key.arm):
+            return ""
+        if record.get("admitted", 0) is None:
+            self.need_writable()
+        if not self.settings.recall:
             return ""
         saved = record.get("recall", 0)
         if saved is None:

@@ -130,6 +130,10 @@ class SqlBank(ABC):
             int(self._all("SELECT COUNT(*) FROM uses")[0][0]),
         )
 
+    def need_writable(self) -> None:
+        with self._writing():
+            pass
+
     def idle(self) -> dict[str, int]:
         rows = self._all(
             "SELECT item, (SELECT COUNT(*) FROM episodes WHERE episodes.at > revisions.at AND number > "

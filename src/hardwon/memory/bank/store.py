@@ -132,6 +132,10 @@ class Bank(Protocol):
         """How many episodes were admitted, and how many uses."""
         ...
 
+    def need_writable(self) -> None:
+        """Raises UsageError where it can only be read."""
+        ...
+
     def idle(self) -> dict[str, int]:
         """For each item, the episodes admitted since it was last changed or recalled."""
         ...
