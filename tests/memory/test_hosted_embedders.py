@@ -94,6 +94,19 @@ def test_no_number_another_size_and_no_server_are_errors() -> None:
         embedder("http://127.0.0.1:9/v1", attempts=1).embed(["x"])
 
 
+@pytest.mark.parametrize("vector", ["[1" + "0" * 400 + "]", "[" * 9000 + "]" * 9000, '[1], "index": Infinity'])
+def test_a_reply_that_nothing_can_be_made_of_is_an_error_of_the_embedder(vector: str) -> None:
+    with serving(giving(vector)) as server, pytest.raises(ModelError, match="makes no sense"):
+        checked(embedder(server.url), ["x"])
+
+
+def test_very_large_numbers_make_a_unit_vector_or_are_refused() -> None:
+    with serving(giving("[3e30, 4e30]")) as server:
+        assert checked(embedder(server.url), ["x"]).tolist() == [pytest.approx([0.6, 0.8])]
+    with serving(giving("[1e300, 1.0]")) as server, pytest.raises(ModelError, match="no number"):
+        checked(embedder(server.url), ["x"])
+
+
 def test_long_and_empty_texts_and_many_are_sent_as_servers_take_them() -> None:
     with serving(embeddings) as server:
         made = embedder(server.url).embed(["", "x" * 100_000, *["graph"] * 100])

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.memory.banks import item
+from tests.memory.banks import WordEmbedder, item
 from tests.memory.conftest import OpenBank
 
 from hardwon.errors import UsageError
+from hardwon.memory.bank.retrieval import Index, Limits, Query
 from hardwon.memory.bank.sqlite import SqliteBank
 from hardwon.memory.bank.store import Bank, BankError, Episode, Use
 
@@ -107,3 +108,16 @@ def test_every_snapshot_is_what_the_writes_up_to_it_made_of_the_bank(steps: list
             assert {r.item_id: r.item.content for r in bank.scan(snapshot) if r.item} == wanted
         assert {r.item_id: r.item.content for r in bank.scan() if r.item} == now
         bank.close()
+
+
+def test_an_embedder_that_has_another_size_under_its_name_embeds_anew_once(opened: OpenBank) -> None:
+    bank = opened()
+    bank.write([item("Cycles in a graph"), item("A leap year's date")], "added")
+    Index(bank, bank.head(), WordEmbedder())
+    other = WordEmbedder()
+    other.size = 32
+    for _ in range(2):
+        (found, *_) = Index(bank, bank.head(), other).search(Query("cycles of a graph"), Limits())
+        assert found.item.title == "Cycles in a graph"
+        assert found.meaning is not None
+    assert len(other.embedded) == 2

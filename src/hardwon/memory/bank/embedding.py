@@ -128,7 +128,7 @@ def checked(embedder: Embedder, texts: Sequence[str], *, query: bool = False) ->
         )
     if not np.isfinite(vectors).all():
         raise ModelError(f"embedder {embedder.name}: gave a value that is no number; give another --embedder, or none")
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)  # squares of float32 may be infinite
     return np.asarray(vectors / np.where(norms > 0, norms, 1), dtype=np.float32)
 
 

@@ -78,7 +78,8 @@ class HostedEmbedder:
                 rows += self._sent(http, part)
         if len({len(row) for row in rows}) > 1:
             raise ModelError(f"embedder {self.name}: gave vectors of several sizes; give another --embedder, or none")
-        return np.array(rows, np.float32) if rows else np.zeros((0, self.size), np.float32)
+        with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused as that
+            return np.array(rows, np.float32) if rows else np.zeros((0, self.size), np.float32)
 
     def _connected(self) -> httpx2.Client:
         import httpx2
@@ -118,7 +119,7 @@ class HostedEmbedder:
         try:
             given = sorted(response.json()["data"], key=lambda one: int(one.get("index", 0)))
             rows = [[float(value) for value in one["embedding"]] for one in given]
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise PassingFailure(f"{self.name}: the reply makes no sense ({type(error).__name__}: {error})") from None
         if len(rows) != len(texts) or not all(rows):
             raise PassingFailure(f"{self.name}: the reply makes no sense ({len(rows)} vectors for {len(texts)} texts)")

@@ -160,6 +160,8 @@ def _embedded(
         places.setdefault(digests[row], []).append(place)
     wanted = None if len(rows) == len(digests) else [digest.hex() for digest in places]
     for text, kept in bank.vectors(embedder.name, wanted):
+        if len(kept) != 2 * embedder.size:  # the embedder has changed under its name
+            continue
         for place in places.pop(bytes.fromhex(text), ()):
             made[place] = np.frombuffer(kept, "<f2")
     left = list(places.values())
@@ -173,8 +175,9 @@ def _embedded(
 
 def _embed_missing(bank: Bank, embedder: Embedder, digests: Sequence[bytes], texts: Texts) -> None:
     missing = {digest: row for row, digest in enumerate(digests)}
-    for text, _ in bank.vectors(embedder.name):
-        missing.pop(bytes.fromhex(text), None)
+    for text, kept in bank.vectors(embedder.name):
+        if len(kept) == 2 * embedder.size:
+            missing.pop(bytes.fromhex(text), None)
     rows = list(missing.values())
     for start in range(0, len(rows), _BATCH):
         _embed(bank, embedder, digests, rows[start : start + _BATCH], texts)

@@ -137,8 +137,9 @@ def _copy(db: Any, number: int, model: str, size: int, digests: Sequence[str]) -
     place = 0
     for start in range(0, len(digests), _COPIED):
         found = db.execute(
-            "SELECT digest, vector FROM vectors WHERE model = %s AND digest = ANY(%s) ORDER BY digest",
-            (model, list(digests[start : start + _COPIED])),
+            "SELECT digest, vector FROM vectors WHERE model = %s AND digest = ANY(%s) AND length(vector) = %s "
+            "ORDER BY digest",
+            (model, list(digests[start : start + _COPIED]), 2 * size),
             binary=True,
         ).fetchall()
         with db.cursor().copy(f"COPY sealed_{number} FROM STDIN (FORMAT BINARY)") as copy:

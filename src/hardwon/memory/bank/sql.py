@@ -157,7 +157,8 @@ class SqlBank(ABC):
         if vectors:
             with self._writing():
                 self._many(
-                    "INSERT INTO vectors (model, digest, vector) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                    "INSERT INTO vectors (model, digest, vector) VALUES (?, ?, ?) ON CONFLICT (model, digest) "
+                    "DO UPDATE SET vector = excluded.vector WHERE length(vectors.vector) <> length(excluded.vector)",
                     [(model, digest, vector) for digest, vector in vectors.items()],
                 )
 

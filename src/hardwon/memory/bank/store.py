@@ -145,7 +145,7 @@ class Bank(Protocol):
         ...
 
     def keep_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Keeps embeddings by digest; those that are there already stay."""
+        """Keeps embeddings by digest; those that are there already stay, unless they have another size."""
         ...
 
     def indexes(self, size: int) -> bool:
