@@ -227,3 +227,13 @@ def test_a_proof_pairs_the_strategy_with_itself_and_says_in_words_what_came_of_i
     assert json.loads(hardwon("bank", "stats", "--bank", "bank.sqlite", "--json").stdout)["episodes"] == 4
     again = hardwon(*prove, "--learn", "stream", "--seeds", 2)
     assert (again.returncode, again.stdout) == (0, done.stdout)
+
+
+def test_items_are_taken_in_from_a_file_whose_name_is_no_text(bank: Hardwon, tmp_path: Path) -> None:
+    added(bank, "Guard empty input", "Return early for an empty list.")
+    odd = tmp_path / "items\udcff.jsonl"
+    odd.write_text(bank("export").stdout)
+    assert bank("rollback", 0).returncode == 0
+    done = bank("import", odd)
+    assert done.returncode == 0, done.stderr
+    assert len(listed(bank)) == 1

@@ -102,5 +102,5 @@ def import_items(place: str | None, path: Path) -> None:
             raise UsageError(f"{path}: id {clash} is another item of this bank; take the id out, or edit that item")
         fresh = [item for item in items if item.id not in known]
         if fresh:
-            bank.write(fresh, f"imported from {path.name}")
+            bank.write(fresh, f"imported from {one_line(path.name)}")
     typer.echo(f"{len(fresh)} items imported, {len(items) - len(fresh)} were there already")
