@@ -11,6 +11,7 @@ from tests.memory.banks import WordEmbedder, item
 from tests.memory.conftest import OpenBank
 
 from hardwon.errors import UsageError
+from hardwon.memory.bank.place import open_bank
 from hardwon.memory.bank.retrieval import Index, Limits, Query
 from hardwon.memory.bank.sqlite import SqliteBank
 from hardwon.memory.bank.store import Bank, BankError, Episode, Use
@@ -121,3 +122,21 @@ def test_an_embedder_that_has_another_size_under_its_name_embeds_anew_once(opene
         assert found.item.title == "Cycles in a graph"
         assert found.meaning is not None
     assert len(other.embedded) == 2
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://u:s3cret@127.0.0.1:1/x",
+        "postgresql://u:s3cret%zz@127.0.0.1:1/x?application_name=a@b",
+        "postgresql://u:a s3cret@127.0.0.1:1/x",
+        "postgresql://u:s3cret?x@127.0.0.1:1/x",
+        "postgresql://u:@127.0.0.1:1/x?user=u&password=s3cret&connect_timeout=1",
+        "postgresql://u:a@s3cret@127.0.0.1:1/x",
+        "postgresql://u:a/s3cret@127.0.0.1:1/x",
+    ],
+)
+def test_a_password_in_an_address_is_never_told(address: str) -> None:
+    with pytest.raises((BankError, UsageError), match=r"no connection|signs that an address") as raised:
+        open_bank(address)
+    assert "s3cret" not in f"{raised.value}{raised.value.__cause__}"

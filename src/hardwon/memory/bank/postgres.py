@@ -18,6 +18,12 @@ _WRITER = 0x68617264
 _FETCHED = 1000
 """Rows that are fetched at once."""
 
+_PASSWORD = re.compile(r"(?<=://)([^:/@]*):([^@/]*)(?=@)")
+_ASKED = re.compile(r"(?<=[?&])(\w*password=)([^&]+)")
+"""The two places of a password in an address."""
+_MISREAD = re.compile(r"://[^:/@]*:(?:[^@/]*@[^/?]*@|[^@?]*/[^@?]*@)")
+"""A password with a sign that ends it, or makes another part of it."""
+
 
 class PostgresBank(SqlBank):
     """The bank in the schema `hardwon` of a database. Raises UsageError, BankError."""
@@ -27,14 +33,17 @@ class PostgresBank(SqlBank):
             import psycopg
         except ImportError as error:
             raise UsageError(f"a bank on PostgreSQL needs psycopg ({error}): pip install hardwon[postgres]") from error
-        self.name = re.sub(r"//([^:/@]*):[^@]*@", r"//\1@", url)
+        self.name = _without_password(url)
         self._types = {"real": "DOUBLE PRECISION", "blob": "BYTEA"}
         self._error = psycopg.Error
         self._vector: tuple[str | None, str] | None = None
         try:
             self._db = psycopg.connect(url, autocommit=True, connect_timeout=10)
         except psycopg.Error as error:
-            raise BankError(f"{self.name}: no connection ({_line(error)}); see that the server runs") from error
+            said = _line(error)
+            for part in (*_PASSWORD.finditer(url), *_ASKED.finditer(url)):
+                said = said.replace(part[2], "…") if part[2] else said
+            raise BankError(f"{self.name}: no connection ({said}); see that the server runs") from None
         try:
             self._all("CREATE SCHEMA IF NOT EXISTS hardwon")
             self._all("SET search_path TO hardwon")
@@ -102,6 +111,15 @@ class PostgresBank(SqlBank):
             yield
         except self._error as error:
             raise BankError(f"{self.name}: {_line(error)}; nothing admitted is lost: see to the server") from error
+
+
+def _without_password(url: str) -> str:
+    """The address as it may be shown. Raises UsageError, without the address, for a password that would be misread."""
+    if _MISREAD.search(url):
+        raise UsageError(
+            "--bank postgresql://…: its password has signs that an address holds as codes only: %40 for @, %2F for /"
+        )
+    return _ASKED.sub(r"\1…", _PASSWORD.sub(r"\1", url))
 
 
 def _marked(sql: str) -> str:
