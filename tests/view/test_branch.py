@@ -15,6 +15,7 @@ from tests.cli.own_suite import LESSON, SCRIPT, TASKS
 from tests.view.conftest import View, Watched
 from tests.view.made import learned, make_run, written
 
+import hardwon
 from hardwon.errors import UsageError
 from hardwon.memory.bank.item import Item
 from hardwon.memory.bank.sqlite import SqliteBank
@@ -25,6 +26,7 @@ from hardwon.view.events import Events
 from hardwon.view.reader import Reader
 
 OTHER = "Nothing guards emptiness here: decide what comes back before comparing anything at all."
+PACKAGE = Path(hardwon.__file__).parent
 KEY = Key("own/largest", "reflexion", 0)
 
 
@@ -140,6 +142,28 @@ def test_settings_are_others_from_the_trial_on_and_earlier_ones_stay(tmp_path: P
     assert "return max(xs)" in became["act", 1]["messages"][-1][1]
     assert "return max(xs)" not in was["act", 1]["messages"][-1][1]
     assert became["act", 1]["temperature"] == 0.2
+
+
+def test_a_branch_has_the_prompts_and_the_way_of_acting_of_its_run(tmp_path: Path) -> None:
+    (tmp_path / "prompts" / "actors").mkdir(parents=True)
+    own = (PACKAGE / "actors" / "prompts" / "program.txt").read_text()
+    (tmp_path / "prompts" / "actors" / "program.txt").write_text(f"Mind the edges.\n{own}")
+    run = made(tmp_path, THREE, "--prompts", str(tmp_path / "prompts"))
+    out, mine = start(run, KEY, Change(1, OTHER))
+    finished(out)
+    assert events(out, mine)["act", 1]["messages"][-1][1].startswith("Mind the edges.")
+
+    lesson = "The answer was guessed; look for the paragraph that is on it first."
+    acts = {"tool_calls": [{"name": "search", "arguments": {"query": "x"}}]}
+    (tmp_path / "acts.json").write_text(json.dumps({"*": {"act": [acts], "reflect": [lesson]}}))
+    command = [sys.executable, "-m", "hardwon", "run", "multi-hop", "--limit", "1", "--feedback", "oracle"]
+    command += ["--tools", "native", "--trials", "2", "--out", str(tmp_path / "native")]
+    command += ["--model", f"script:{tmp_path}/acts.json"]
+    subprocess.run(command, check=True, capture_output=True, timeout=100)
+    key = Key(Reader(tmp_path / "native").look().rows.all[0].task_id, "reflexion", 0)
+    out, mine = start(tmp_path / "native", key, Change(1, OTHER.replace("emptiness", "the paragraphs")))
+    finished(out)
+    assert json.loads((out / "config.json").read_text())["settings"]["tools"] == "native"
 
 
 def test_after_a_later_trial_the_model_and_the_budget_are_others_and_what_earlier_prompts_hold_is_not(

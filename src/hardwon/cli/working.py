@@ -171,8 +171,10 @@ def _about(
     options: RunOptions, data: Path | None, tasks: Sequence[Task], sandbox: Sandbox, workers: int
 ) -> dict[str, Any]:
     isolation = sandbox.isolation
+    prompts = options.loop.prompts or load_config().prompts
     return {
         "data": str(data) if data else None,
+        **({"prompts": str(prompts)} if prompts else {}),
         "data_sha256": sha256(data) if data and data.is_file() else None,
         "tasks": len(tasks),
         "limit": options.limit,

@@ -51,6 +51,8 @@ def command_for(
         command += ["--feedback", known["feedback"]]
     if known.get("require_trust") is not None:
         command += ["--require-trust", str(known["require_trust"])]
+    if about.get("prompts"):
+        command += ["--prompts", str(about["prompts"])]
     if limits := made.budget if budget is None else budget:
         command += ["--budget", limits]
     for name, option in _SAMPLING:

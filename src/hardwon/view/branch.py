@@ -55,6 +55,8 @@ def branch(folder: Path, key: Key, change: Change, bank: str | None = None) -> t
     finally:
         events.close()
     kept = _kept(of_task, asked)
+    if any(event.kind == "episode" for event in of_task):  # however the model now is asked by itself
+        command += ["--tools", str(config["settings"].get("tools", "text"))]
     _check_room(made, asked, of_task)
     out = _free(folder)
     mine = Key(key.task_id, made.strategy, key.seed)
