@@ -47,6 +47,7 @@ def test_an_export_never_writes_over_what_lies_there(tmp_path: Path) -> None:
 def test_an_export_does_not_say_where_things_lie_on_this_machine(tmp_path: Path) -> None:
     home, odd = str(Path.home()), "/srv/odd place/of & mine"
     text = f'File "{home}/secret/project/x.py", line 3, in {tmp_path}/runs/run: opened /dev/null and a/b/c.py'
+    text += f" file://{home}/y/u.py \x1b[1;31m{home}/y/v.py\x1b[0m \x1b[0m{home}/y/w.py cc -I{home}/y/inc"
     with written(tmp_path / "runs" / "run", model=f"script:{odd}/script.json") as journal:
         learned(journal, "a", text=text)
         key = Key("b", "reflexion", 0)
@@ -64,5 +65,7 @@ def test_an_export_does_not_say_where_things_lie_on_this_machine(tmp_path: Path)
     pages = "".join(page.read_text(encoding="utf-8") for page in out.glob("*.html"))
     for place in (f"{home}/", str(tmp_path), "/srv/odd", "of &amp; mine", str(Path.cwd()), sys.prefix):
         assert place not in pages, place
+    for kept in ("…/u.py", "…/v.py", "…/w.py", "-I…/inc"):
+        assert kept in pages, kept
     for kept in ("…/x.py", "…/script.json", "…/data.jsonl", "/dev/null", "a/b/c.py", "can not be read"):
         assert kept in pages, kept

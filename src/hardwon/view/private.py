@@ -19,6 +19,9 @@ from hardwon.view.branch import ORIGIN
 _WHOLE = re.compile(r"(?:[a-z]+:)?(/.+)", re.DOTALL)
 """A value of a configuration that is a path, or names one behind what it is: `script:/place/file.json`."""
 
+_BEFORE = r"(?:(?<![\w./-])|(?<=file://)|(?<=\[[0-9]m)|(?<=[0-9;][0-9]m)|(?<= -[A-Z]))"
+"""What stands before a path: no other part of one, but the sign of an address, a colour or a compiler's option."""
+
 
 def without_places(folders: Iterable[Path], places: Iterable[Path]) -> Callable[[str], str]:
     """What takes the places of this machine out of a page: of a path below one of them its last name is left.
@@ -33,7 +36,7 @@ def without_places(folders: Iterable[Path], places: Iterable[Path]) -> Callable[
     known |= {place.absolute().parent for place in places}
     names = sorted({text for place in known if (text := str(place)) != "/"}, key=len, reverse=True)
     below = "|".join(re.escape(escape(name)) for name in names)
-    path = re.compile(rf"(?<![\w./-])(?:{below})(?:/((?:[^\s<>&\"'`:;,()\[\]]*/)*)([^\s<>&\"'`:;,()\[\]/]*))?(?![\w-])")
+    path = re.compile(rf"{_BEFORE}(?:{below})(?:/((?:[^\s<>&\"'`:;,()\[\]]*/)*)([^\s<>&\"'`:;,()\[\]/]*))?(?![\w-])")
     return lambda page: path.sub(lambda found: f"…/{found[2] or ''}", page)
 
 
