@@ -3,6 +3,7 @@
 import asyncio
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -89,6 +90,47 @@ def test_a_bank_that_can_only_be_read_says_so_when_it_is_written_to(tmp_path: Pa
     bank = SqliteBank(tmp_path / "bank.sqlite", read_only=True)
     with pytest.raises(UsageError, match="is read-only"):
         bank.write([item("One")], "added")
+
+
+READ = """
+import sys
+from pathlib import Path
+from hardwon.errors import UsageError
+from hardwon.memory.bank.sqlite import SqliteBank
+bank = SqliteBank(Path(sys.argv[1]))
+print(*sorted(revision.item.title for revision in bank.scan()))
+try:
+    bank.need_writable()
+except UsageError as error:
+    print(error)
+"""
+WRITE = """
+import os, sys
+from pathlib import Path
+from hardwon.memory.bank.item import Item
+from hardwon.memory.bank.sqlite import SqliteBank
+bank = SqliteBank(Path(sys.argv[1]))
+bank.write([Item("One", "", "Do it."), Item("Two", "", "Do it.")], "added")
+os._exit(9)
+"""
+
+
+def test_a_bank_in_a_read_only_folder_is_read_with_what_a_killed_writer_left_in_its_log(tmp_path: Path) -> None:
+    if shutil.which("bwrap") is None:
+        pytest.skip("no bubblewrap on this machine: apt-get install bubblewrap")
+    for left in (True, False):
+        folder = tmp_path / str(left)
+        place = folder / "bank.sqlite"
+        subprocess.run([sys.executable, "-c", WRITE, str(place)], timeout=60, check=False)
+        assert (folder / "bank.sqlite-wal").stat().st_size > 0
+        if not left:
+            SqliteBank(place).close()
+        (folder / "bank.sqlite-shm").unlink(missing_ok=True)
+        wall = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", str(folder), str(folder)]
+        done = subprocess.run(
+            [*wall, sys.executable, "-c", READ, str(place)], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.stdout.splitlines() == ["One Two", f"{place}: is read-only; give a bank that can be written"]
 
 
 def test_a_run_with_a_bank_that_can_only_be_read_is_refused_before_a_task_is_paid_for(tmp_path: Path) -> None:

@@ -31,10 +31,10 @@ class SqliteBank(SqlBank):
             raise UsageError(f"{path}: is a folder; give the bank's file")
         if read_only and not path.is_file():
             raise UsageError(f"{path}: no bank there; give its file")
-        self._read_only = read_only or (path.exists() and not os.access(path, os.W_OK))
+        self._read_only = read_only or (path.exists() and not all(os.access(p, os.W_OK) for p in (path, path.parent)))
         try:
             if self._read_only:
-                self._db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+                self._db = _reading(path)
             else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
@@ -103,3 +103,22 @@ class SqliteBank(SqlBank):
             raise BankError(f"{self.name}: {said}; nothing admitted is lost: {mend} and try again") from error
         except sqlite3.DatabaseError as error:
             raise UsageError(f"{self.name}: not a readable bank ({error}); give another file or a backup") from error
+
+
+def _reading(path: Path) -> sqlite3.Connection:
+    """The file read only; where the folder lets SQLite share no memory with writers, as one that does not change."""
+    address = f"{path.resolve().as_uri()}?mode=ro"
+    db = sqlite3.connect(address, uri=True, isolation_level=None)
+    try:
+        db.execute("SELECT 1 FROM sqlite_master").fetchone()
+        return db
+    except sqlite3.OperationalError:
+        db.close()
+    except sqlite3.DatabaseError:
+        return db  # is no database, which is said when it is read
+    wal = path.with_name(f"{path.name}-wal")
+    if wal.is_file() and wal.stat().st_size:  # left by a writer that was killed
+        db = sqlite3.connect(f"{address}&vfs=unix-none", uri=True, isolation_level=None)
+        db.execute("PRAGMA locking_mode=EXCLUSIVE")
+        return db
+    return sqlite3.connect(f"{address}&immutable=1", uri=True, isolation_level=None)
