@@ -1,10 +1,13 @@
 """Embedders behind OpenAI's `/v1/embeddings`: tried again where that can help, checked, and silent about the key."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.own_suite import SCRIPT, TASKS, rows
 from tests.memory.banks import item
 from tests.models.chat_server import Handler, Turn, serving
 
@@ -130,3 +133,41 @@ def test_embedders_are_known_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in ("openai:", "gpt", "anthropic:x", "http://host"):
         with pytest.raises(UsageError):
             open_embedder(wrong)
+
+
+def test_a_text_that_the_embedder_refuses_ends_its_own_task_alone(tmp_path: Path) -> None:
+    def picky(handler: Handler) -> None:
+        return (failing(400) if "largest" in str(handler.body["input"]) else embeddings)(handler)
+
+    (tmp_path / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in TASKS))
+    (tmp_path / "script.json").write_text(json.dumps(SCRIPT))
+    bank = SqliteBank(tmp_path / "bank.sqlite")
+    bank.write([item("Stable sort")], "added")
+    bank.close()
+    with serving(picky) as server:
+        options = [
+            "--bank",
+            "bank.sqlite",
+            "--recall",
+            "1",
+            "--embedder",
+            f"{server.url}#m",
+            "--out",
+            "run",
+            "--workers",
+            "1",
+        ]
+        command = [sys.executable, "-m", "hardwon", "run", "tasks.jsonl", "--model", "script:script.json", *options]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 3, done.stderr
+    double, largest = rows(tmp_path / "run")
+    assert double["solved"] is True
+    assert largest["solved"] is None
+    assert f"{server.url}#m" in largest["error"]
+    assert KEY not in largest["error"] + done.stderr + done.stdout
+
+
+def test_a_program_without_logging_prints_nothing_of_a_retry() -> None:
+    program = "import hardwon.models.failures, logging; logging.getLogger('stamina').warning('again')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=100)
+    assert (done.stdout, done.stderr) == ("", "")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
 
 from hardwon.errors import HardwonError, ModelError, ModelRefused
 from hardwon.models.providers import Endpoint
+
+logging.getLogger("stamina").addHandler(logging.NullHandler())
+"""Retries are counted in the usage; a program that has set up no logging is not to print a line for each."""
 
 _LONGEST_WAIT = 120.0
 """Seconds; a provider that asks for a longer pause than this is not waited for."""

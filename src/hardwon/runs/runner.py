@@ -18,7 +18,7 @@ from hardwon.actors.choose import actor_for
 from hardwon.actors.protocol import Actor
 from hardwon.budget import Budget, BudgetExhausted
 from hardwon.calls import Common, Sampling
-from hardwon.errors import HardwonError, InfrastructureError, JournalError, ModelRefused, UsageError
+from hardwon.errors import HardwonError, InfrastructureError, JournalError, ModelError, ModelRefused, UsageError
 from hardwon.models.protocol import Model
 from hardwon.runs.bank import RUN, RunBank
 from hardwon.runs.grading import curve, grade
@@ -175,16 +175,11 @@ class Runner:
                 self._common.pop((job.task.id, job.arm.seed), None)
             self._observer.finish(row)
 
-    async def _one(self, job: _Job) -> Row:
+    def _session(
+        self, job: _Job, record: JournalRecord, stages: Stages, experience: dict[str, Tally], advice: str
+    ) -> Session:
         task, arm = job.task, job.arm
-        record = self._journal.record(job.key)
-        if record.get("task", 0) is None:
-            record.put("task", 0, {"digest": task.digest, **asdict(task.problem)}, 0.0)
-        experience = await self._experience(job, record)
-        advice = await self._bank.recall(task, job.key, job.position, record) if self._bank is not None else ""
-        self._observer.start(task.id, arm.name)
-        stages = Stages(task, record)
-        session = Session(
+        return Session(
             task.problem,
             self._model,
             stages.watch(self._actor or actor_for(task)),
@@ -198,6 +193,24 @@ class Runner:
             experience=experience,
             advice=advice,
         )
+
+    async def _one(self, job: _Job) -> Row:
+        task, arm = job.task, job.arm
+        record = self._journal.record(job.key)
+        if record.get("task", 0) is None:
+            record.put("task", 0, {"digest": task.digest, **asdict(task.problem)}, 0.0)
+        experience = await self._experience(job, record)
+        stages = Stages(task, record)
+        advice, trouble = "", None
+        if self._bank is not None:
+            try:
+                advice = await self._bank.recall(task, job.key, job.position, record)
+            except (ModelError, ModelRefused) as error:  # the embedder's
+                trouble = error
+        self._observer.start(task.id, arm.name)
+        session = self._session(job, record, stages, experience, advice)
+        if trouble is not None:
+            return self._failed(task, arm, session, record, trouble)
         try:
             submission = await solve(arm.strategy, session)
             stages.deliver(submission)
