@@ -98,6 +98,8 @@ def test_replies_without_a_call_are_told_so_and_end_the_attempt_after_three(task
         ),
         (("shell", {"command": "printf \0"}), "holds a null character"),
         (("shell", {"command": "x" * 70_000}), "The command is too long"),
+        (("shell", {"command": "'" * 40_000}), "The command is too long"),
+        (("shell", '{"command": "echo \\ud800"}'), "`shell` takes command, `submit` takes nothing"),
         (("submit", {}), "Nothing has been changed"),
     ],
 )

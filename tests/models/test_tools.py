@@ -101,6 +101,15 @@ def test_any_call_can_go_back_to_a_provider(call: ToolCall) -> None:
         assert read_arguments(back) == read_arguments(call)
 
 
+@pytest.mark.parametrize(
+    "arguments", ['{"command": "ls", "x": NaN}', '{"command": "echo \\ud800"}', '{"x": [Infinity]}']
+)
+def test_arguments_that_only_python_reads_are_none_and_go_back_in_a_form_that_all_read(arguments: str) -> None:
+    call = ToolCall("1", "shell", arguments)
+    assert read_arguments(call) is None
+    assert json.loads(returnable(call).arguments) == {"INVALID_JSON": arguments}
+
+
 def test_openais_form_of_a_message_without_calls_has_nothing_of_them() -> None:
     assert message_form(Message("user", "go")) == {"role": "user", "content": "go"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from dataclasses import dataclass
 
 from hardwon.evaluators.verdict import cut
@@ -18,6 +19,8 @@ _FENCE = re.compile(
 _SHELLS = ("bash", "sh", "shell", "zsh", "console", "shell-session", "")
 _LONGEST_THOUGHT = 1500
 _LONGEST_COMMAND = 64 << 10
+_LONGEST_QUOTED = 120 << 10
+"""A shell takes a command of 128 KiB, and is given this one in quotes, where a `'` is five characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,9 @@ def short(text: str) -> str:
 
 def too_long(command: str) -> bool:
     """Whether a shell would not take the command as it is."""
-    return "\0" in command or len(json.dumps(command)) > _LONGEST_COMMAND
+    if "\0" in command or len(json.dumps(command)) > _LONGEST_COMMAND:
+        return True
+    return len(shlex.quote(command).encode("utf-8", "surrogatepass")) > _LONGEST_QUOTED
 
 
 @dataclass(frozen=True, slots=True)

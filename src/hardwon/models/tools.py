@@ -40,11 +40,16 @@ def text_tool(name: str, description: str, **parameters: str) -> Tool:
 
 
 def read_arguments(call: ToolCall) -> dict[str, Any] | None:
-    """The arguments of a call; none at all are an empty object. None for what is not a JSON object."""
+    """The arguments of a call; none at all are an empty object.
+
+    None for what is not a JSON object, or is one for this Python alone: with `NaN`, or half of a surrogate pair, which
+    can be written nowhere.
+    """
     if not call.arguments.strip():
         return {}
     try:
         arguments = json.loads(call.arguments)
+        json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return None
     return arguments if isinstance(arguments, dict) else None
