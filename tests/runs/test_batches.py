@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 from collections.abc import Sequence
 from dataclasses import replace
@@ -193,6 +194,20 @@ def test_trajectories_tell_each_attempt_whole_and_read_back(tmp_path: Path, task
     assert [step.action for step in read.trajectory.steps] == [wrong, "python total.py", "submit"]
     assert read.trajectory.output == told["info"]["submission"]
     assert "+    return min(numbers)" in (read.trajectory.output or "")
+
+
+def test_trajectories_of_odd_ids_lie_in_the_folder_and_none_takes_anothers_place(
+    tmp_path: Path, tasks: tuple[Task, ...]
+) -> None:
+    ids = ["..", ".", "a/b", "a__b", "..\0/../x", "\x1b[2J", "é" * 200, "owner/name-7"]
+    odd = [replace(tasks[0], problem=replace(tasks[0].problem, id=i), feedback=None, grader=None) for i in ids]
+    run(tmp_path / "run", odd, Counting(MEND, "submit"))
+    journal = Journal(tmp_path / "run" / FILE, read_only=True)
+    places = [place for place, _ in attempts(journal, read_rows(tmp_path / "run"), "script:expert")]
+    assert len({str(place).casefold() for place in places}) == len(ids)
+    assert all(re.fullmatch(r"\w[\w.+-]*/\w[\w.+-]*\.traj\.json", place.as_posix()) for place in places)
+    assert all(len(part.encode()) < 240 for place in places for part in place.parts)
+    assert Path("owner__name-7/owner__name-7.traj.json") in places
 
 
 def test_a_trajectory_of_another_agent_reads(tmp_path: Path) -> None:

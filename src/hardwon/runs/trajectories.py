@@ -6,9 +6,11 @@ shortened to fit the model's window the file has all of it. Format: mini-swe-age
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,8 @@ from hardwon.trial import Step, Trajectory
 
 FORMAT = "mini-swe-agent-1.1"
 _READ = ("mini-swe-agent-1", FORMAT)
+_LONGEST_NAME = 200
+"""Bytes of a folder's name; most file systems take 255, and a file's is longer."""
 _BLOCK = re.compile(r"^```(?:bash|sh|shell)?[ \t]*\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -40,12 +44,14 @@ class Attempt:
 def attempts(journal: Journal, rows: list[Row], model: str) -> Iterator[tuple[Path, str]]:
     """Every attempt of the rows' tasks: where it belongs in a folder of trajectories, and the text of the file.
 
-    What was handed in is `ID/ID.traj.json`, attempt n beside it `ID/ID.trial-n.traj.json`.
+    What was handed in is `ID/ID.traj.json`, attempt n beside it `ID/ID.trial-n.traj.json`, with `__` for a slash in the
+    id. An id that is no name of a folder, or that of another id too, is spelled otherwise and ends in its digest.
     """
     handed = {key: payload["trial"] for key, payload in delivered(journal)}
+    names = _names({row.task_id for row in rows})
     for row in rows:
         key = Key(row.task_id, row.arm, row.seed)
-        name = row.task_id.replace("/", "__")
+        name = names[row.task_id]
         calls = {index: payload for _, index, payload in journal.payloads("act", key)}
         for _, index, episode in journal.payloads("episode", key):
             asked = [calls[number] for role, number in episode["asked"] if role == "act" and number in calls]
@@ -81,6 +87,18 @@ def read_attempt(path: Path) -> Attempt:
         stats.get("instance_cost"),
         int(stats.get("api_calls") or 0),
     )
+
+
+def _names(ids: Iterable[str]) -> dict[str, str]:
+    """The folder of each task, a different one for each."""
+    plain = {task_id: task_id.replace("/", "__") for task_id in ids}
+    several = Counter(plain.values())
+    for task_id, name in plain.items():
+        fits = name.isprintable() and not name.startswith(".") and len(name.encode()) <= _LONGEST_NAME
+        if not fits or several[name] > 1:
+            spelled = re.sub(r"[^\w.+-]+", "-", name).strip("-.")[: _LONGEST_NAME // 8]
+            plain[task_id] = f"{spelled}-{hashlib.sha256(task_id.encode()).hexdigest()[:12]}".lstrip("-")
+    return plain
 
 
 def _content(row: Row, number: int, episode: Payload, asked: list[Payload], model: str) -> dict[str, Any]:
