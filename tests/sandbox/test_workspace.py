@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import pty
+import shlex
 import shutil
 import signal
 import subprocess
@@ -352,7 +354,9 @@ def test_the_reaper_ends_what_still_runs_there_and_nothing_else(tmp_path: Path, 
 
     def started(home: Path) -> subprocess.Popen[str]:
         words = [word.format(home=home) for word in command.split()]
-        process = subprocess.Popen([*words, "sh", "-c", "echo up; cat"], stdin=-1, stdout=-1, text=True)
+        process = subprocess.Popen(
+            [*words, "sh", "-c", "echo up; cat"], stdin=-1, stdout=-1, text=True, start_new_session=True
+        )
         assert process.stdout is not None
         assert process.stdout.readline() == "up\n"
         return process
@@ -363,6 +367,35 @@ def test_the_reaper_ends_what_still_runs_there_and_nothing_else(tmp_path: Path, 
         assert left.wait(timeout=20) == -signal.SIGKILL
         assert used.poll() is None
         used.kill()
+
+
+def test_who_looks_into_what_was_left_is_not_ended_with_it(tmp_path: Path) -> None:
+    home = tmp_path / "hardwon-workspace-left"
+    home.mkdir()
+    (home / "lock").touch()
+    asks = "import sys; from pathlib import Path; from hardwon.sandbox.workspaces.homes import sweep\n"
+    asks += "print(*sweep(Path(sys.argv[1])))"
+    shell = f"cd {home}; {shlex.join([sys.executable, '-c', asks, str(tmp_path)])}; echo lives"
+    ours, theirs = pty.openpty()
+    opened = "import fcntl, os, sys, termios; fcntl.ioctl(int(sys.argv[1]), termios.TIOCSCTTY, 0); "
+    opened += "os.chdir(sys.argv[2]); print('up', flush=True); sys.stdin.read()"
+    looking = subprocess.Popen(
+        [sys.executable, "-c", opened, str(theirs), str(home)],
+        stdin=-1,
+        stdout=-1,
+        text=True,
+        pass_fds=[theirs],
+        start_new_session=True,
+    )
+    with looking:
+        assert looking.stdout is not None
+        assert looking.stdout.readline() == "up\n"
+        done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
+        assert done.stdout == f"{home}\nlives\n", done.stderr
+        assert looking.poll() is None
+        looking.kill()
+    os.close(ours)
+    os.close(theirs)
 
 
 def test_a_full_disk_is_trouble_of_the_world(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,15 +17,39 @@ _PROCESSES = Path("/proc")
 def end_stragglers(home: Path) -> list[int]:
     """Kills the processes of a home whose owner is gone, and says which: what works in its folder, or is walled for it.
 
+    Who looks into the folder from a terminal is no straggler (commands have none), and neither is who asks from there.
     Without a `/proc` there is nothing to look into, and nothing is done.
     """
     killed = []
+    ours = _ours()
     for process in _PROCESSES.glob("[0-9]*"):
         with contextlib.suppress(OSError):  # gone meanwhile, or another user's
-            if _works_in(process, home) or _is_walled_for(process, home):
+            if int(process.name) in ours:
+                continue
+            if (_works_in(process, home) and not _terminal(process)) or _is_walled_for(process, home):
                 os.kill(int(process.name), signal.SIGKILL)
                 killed.append(int(process.name))
     return killed
+
+
+def _ours() -> set[int]:
+    """This process, and those that it was started by."""
+    ours, pid = set(), os.getpid()
+    with contextlib.suppress(OSError):
+        while pid > 0:
+            ours.add(pid)
+            pid = int(_facts(_PROCESSES / str(pid))[1])
+    return ours
+
+
+def _terminal(process: Path) -> int:
+    """The number of the terminal that it can be stopped from; 0 for none."""
+    return int(_facts(process)[4])
+
+
+def _facts(process: Path) -> list[bytes]:
+    """Its state, parent, group, session, terminal and so on, as proc(5) has them after the name."""
+    return (process / "stat").read_bytes().rpartition(b")")[2].split()
 
 
 def _works_in(process: Path, home: Path) -> bool:
