@@ -75,6 +75,19 @@ def test_changing_the_failing_test_does_not_help(hardwon: Hardwon, tmp_path: Pat
     assert "put back as they were: test_total.py" in done.stdout
 
 
+@pytest.mark.parametrize("check", ["python -m unittest", "python -m unittest discover -s tests", "./check.sh"])
+def test_tests_that_are_only_named_when_they_fail_can_be_mended(
+    hardwon: Hardwon, tmp_path: Path, repo: Path, check: str
+) -> None:
+    test = "import unittest\nimport total\nclass T(unittest.TestCase):\n"
+    test += "    def test_adds(self): self.assertEqual(total.total([1, 2]), 3)\n"
+    add(repo, {"tests/__init__.py": "", "tests/test_adds.py": test, "check.sh": "python -m unittest\n"})
+    repo.joinpath("check.sh").chmod(0o755)
+    git(repo, "commit", "--quiet", "--all", "--message=Let it be run")
+    done = hardwon("fix", repo, *script(tmp_path, *GOOD), "--check", check)
+    assert (done.returncode, "solved (solved) after 1 trials" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
 def test_json_tells_the_row_the_checks_and_where_the_patch_is(hardwon: Hardwon, tmp_path: Path, repo: Path) -> None:
     done = hardwon("fix", repo, *script(tmp_path, *GOOD), "--json", "--quiet", "--out", "run")
     assert done.returncode == 0, done.stderr

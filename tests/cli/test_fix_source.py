@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hardwon.cli.fix_source import source_of
 from hardwon.evaluators.repository import RepositoryCheck
 from hardwon.sandbox.workspaces.git import facts
 from hardwon.sandbox.workspaces.workspace import RepositorySource
+from hardwon.trial import Check, Feedback
 
 FILES = {
     "backend/tests/test_a.py": "",
@@ -24,6 +26,11 @@ FILES = {
     "Makefile": "",
 }
 TESTS = {"backend/tests/test_a.py", "backend/tests/test_[[]id].py", "backend/tests/test_i.py", "web/__tests__/adds.js"}
+
+
+def failed(*names: str) -> Feedback:
+    """What a check said before, of which these tests failed."""
+    return Feedback("fail", 0.0, "It failed.", tuple(Check(name, "fail") for name in names), "grounded")
 
 
 @pytest.mark.parametrize(
@@ -52,14 +59,36 @@ def test_what_decides_about_the_failing_tests_is_put_back(
     repo = make(tmp_path / "repo", FILES)
     found = facts(repo, None)
     check = RepositoryCheck(RepositorySource(repo, found.commit), command, ("mine/*",))
-    assert set(guarded(check, tuple(failing), found).restore) == {"mine/*", *kept}
+    assert set(guarded(check, failed(*failing), found).restore) == {"mine/*", *kept}
+
+
+@pytest.mark.parametrize(
+    ("command", "passing", "required"),
+    [
+        ("python -m unittest", [], True),
+        ("python -m unittest -q", [], False),
+        ("pytest -q", [], True),
+        ("make check", ["test_y"], True),
+        ("make check", [], False),
+        ("go test ./...", [], False),
+    ],
+)
+def test_tests_are_required_by_name_where_those_that_pass_are_named(
+    tmp_path: Path, command: str, passing: list[str], required: bool
+) -> None:
+    repo = make(tmp_path / "repo", FILES)
+    found = facts(repo, None)
+    check = RepositoryCheck(RepositorySource(repo, found.commit), command)
+    before = failed("test_x")
+    before = replace(before, checks=(*before.checks, *(Check(name, "pass") for name in passing)))
+    assert guarded(check, before, found).required == (("test_x",) if required else ())
 
 
 def test_a_name_with_brackets_is_put_back_itself(tmp_path: Path) -> None:
     repo = make(tmp_path / "repo", FILES)
     found = facts(repo, None)
     check = guarded(
-        RepositoryCheck(RepositorySource(repo, found.commit), "pytest"), ("backend/tests/test_[id].py::t",), found
+        RepositoryCheck(RepositorySource(repo, found.commit), "pytest"), failed("backend/tests/test_[id].py::t"), found
     )
     edit = "diff --git a/{0} b/{0}\n--- a/{0}\n+++ b/{0}\n@@ -0,0 +1 @@\n+x\n"
     said = check._edits(edit.format("backend/tests/test_[id].py") + edit.format("backend/tests/test_i.py"), frozenset())

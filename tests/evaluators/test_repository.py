@@ -11,7 +11,7 @@ import pytest
 from tests.sandbox.repositories import BROKEN, MEND, add, diff_after, make
 
 from hardwon.errors import InfrastructureError
-from hardwon.evaluators.repository import RepositoryCheck
+from hardwon.evaluators.repository import RepositoryCheck, telling
 from hardwon.sandbox.choose import bubblewrap_trouble
 from hardwon.sandbox.workspaces.workspace import RepositorySource
 from hardwon.trial import Feedback, Trajectory
@@ -160,6 +160,25 @@ def test_what_is_not_the_same_each_time_is_marked_and_does_not_fail_the_change(t
 def test_what_it_was_before_is_told_without_a_change(repo: Path) -> None:
     check = RepositoryCheck(RepositorySource(repo), PYTEST, required=("gone",))
     assert asyncio.run(check.before()).score == 0.5
+
+
+@pytest.mark.parametrize(
+    ("command", "run"),
+    [
+        ("python -m unittest", "python -m unittest -v"),
+        ("cd a;python -m unittest;true", "cd a;python -m unittest -v;true"),
+        ("python -m unittest discover -s tests", "python -m unittest discover -v -s tests"),
+        ("bash -c 'coverage run -m unittest'", "bash -c 'coverage run -m unittest -v'"),
+        ("python -m unittest tests.test_a", "python -m unittest -v tests.test_a"),
+        ("python -m unittest -v", "python -m unittest -v"),
+        ("python -m unittest -q", "python -m unittest -q"),
+        ("python -m unittest -bv", "python -m unittest -bv"),
+        ("python -m unittest2", "python -m unittest2"),
+        ("pytest unittest", "pytest unittest"),
+    ],
+)
+def test_unittest_is_told_to_name_the_tests_that_pass(command: str, run: str) -> None:
+    assert telling(command) == run
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from hardwon.evaluators.outcomes import runs_tests
 from hardwon.evaluators.patches import looks_like_test
-from hardwon.evaluators.repository import RepositoryCheck
+from hardwon.evaluators.repository import RepositoryCheck, names_what_passes
 from hardwon.sandbox.workspaces.git import Facts, theirs
 from hardwon.sandbox.workspaces.workspace import RepositorySource
+from hardwon.trial import Feedback
 
 _INTERPRETER = re.compile(r"(?:python|pypy|bash|dash|sh|zsh|node|deno|bun|ruby|perl|php|lua|Rscript)[\d.]*")
 _WRAPPERS = frozenset((
@@ -24,18 +25,24 @@ _WRAPPERS = frozenset((
 _MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
 
 
-def guarded(check: RepositoryCheck, failing: tuple[str, ...], found: Facts) -> RepositoryCheck:
+def guarded(check: RepositoryCheck, before: Feedback, found: Facts) -> RepositoryCheck:
     """The check with the tests that fail now required, and what decides about them put back as it is.
+
+    They are required where those that pass are named too, and not only those that fail (`go test`, a script of one's
+    own): there nothing would be known of a test that was mended.
 
     That is the file of each; where the file of one is not known, those of all tests; and what the command itself names.
     """
+    named = [each for each in before.checks if each.name != check.command]
+    failing = tuple(each.name for each in named if each.status == "fail")
+    told = names_what_passes(check.command) or any(each.status == "pass" for each in named)
     paths = sorted(_tracked(found, check.repository))
     tests = [path for path in paths if looks_like_test(path)]
     own = [[path for path in tests if _of(name, path)] for name in failing]
     known = all(own) if own else not runs_tests(check.command)
     files = {path for each in own for path in each} if known else set(tests)
     files |= {path for path in paths if any(_at(told, path) for told in _named(check.command))}
-    return replace(check, restore=(*check.restore, *map(glob.escape, sorted(files))), required=failing)
+    return replace(check, restore=(*check.restore, *map(glob.escape, sorted(files))), required=failing if told else ())
 
 
 def _tracked(found: Facts, source: RepositorySource) -> frozenset[str]:

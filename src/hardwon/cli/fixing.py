@@ -106,11 +106,10 @@ async def _fix(options: FixOptions) -> int:
                 return code
             if loop.out is None:
                 _ignore(out.parent, found.root)
-            failing = tuple(check.name for check in before.failing if check.name != options.check)
             problem = Problem(TASK_ID, _prompt(text, options.check, before), "repository", examples=(options.check,))
             task = RepositoryTask(
                 problem=problem,
-                feedback=guarded(plain, failing, found),
+                feedback=guarded(plain, before, found),
                 grader=None,
                 digest=digest,
                 graded_on="visible",

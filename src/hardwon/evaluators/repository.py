@@ -30,6 +30,9 @@ _CONFIGURATION = re.compile(
 _PASSED_LINE = re.compile(r"^PASSED .*\n?", re.MULTILINE)
 _ADDOPTS = "PYTEST_ADDOPTS"
 _TELL_EACH_TEST = "-rap --color=no"
+_UNITTEST = re.compile(r"(-m\s*unittest(?:\s+discover)?)(?=[\s;&|)'\"]|$)")
+_NAMES_WHAT_PASSES = re.compile(r"\b(?:pytest|py\.test)\b|\bunittest\b.*\s(?:-\w*v\w*|--verbose)\b")
+_SAYS_HOW_MUCH = re.compile(r"\s(?:-\w*[vq]|--verbose|--quiet)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +101,10 @@ class RepositoryCheck:
                 await workspace.apply(self.tests)
             except PatchRefused as error:
                 raise InfrastructureError(f"the tests of {self.repository.path} can not be put in: {error}") from error
-        runs = [await workspace.run(self.command, seconds=self.seconds)]
+        command = telling(self.command)
+        runs = [await workspace.run(command, seconds=self.seconds)]
         while runs[-1].status not in (0, None) and len(runs) <= self.reruns:
-            runs.append(await workspace.run(self.command, seconds=self.seconds))
+            runs.append(await workspace.run(command, seconds=self.seconds))
         return runs
 
     async def _need_tools(self, result: CommandResult) -> None:
@@ -211,6 +215,16 @@ class RepositoryCheck:
         if others:
             lines.append(f"The change edits tests, or how they are run: {', '.join(others)}.")
         return "\n".join(lines)
+
+
+def telling(command: str) -> str:
+    """The command, with unittest told to name the tests that pass; pytest is told by a variable."""
+    return command if _SAYS_HOW_MUCH.search(command) else _UNITTEST.sub(r"\1 -v", command)
+
+
+def names_what_passes(command: str) -> bool:
+    """Whether the run of a command is known to name the tests that pass, and not only those that fail."""
+    return _NAMES_WHAT_PASSES.search(telling(command)) is not None
 
 
 def _flaky(runs: Sequence[CommandResult]) -> list[str]:
