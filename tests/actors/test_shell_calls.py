@@ -19,6 +19,8 @@ from tests.sandbox.repositories import MEND, diff_after, make, state
 from hardwon.actors.choose import actor_for
 from hardwon.budget import Budget
 from hardwon.environments.repository import RepositoryTask
+from hardwon.models import Model, open_model
+from hardwon.models.protocol import calls_tools
 from hardwon.models.scripted import estimate_tokens
 from hardwon.runs.folder import open_folder
 from hardwon.runs.results import rows
@@ -170,6 +172,26 @@ def test_an_attempt_goes_on_from_the_journal_in_its_middle_and_pays_no_call_twic
         assert [request.index for request in again.requests] == list(range(broken - 1, 4))
         assert replace(row, wall_s=0.0) == replace(whole, wall_s=0.0)
         assert first.requests[-1].messages[:2] == again.requests[0].messages[:2]
+
+
+@pytest.mark.parametrize(
+    "replies", [(shell(MEND), SUBMIT), (f"```bash\n{MEND}\n```", 'submit\n"tools":["shell"]\nsubmit')]
+)
+def test_a_replayed_agent_is_asked_as_it_was(task: RepositoryTask, tmp_path: Path, replies: tuple[object, ...]) -> None:
+    native = not isinstance(replies[0], str)
+    task = replace(task, tool_use="native" if native else "text")
+
+    def sitting(folder: str, task: RepositoryTask, model: Model) -> Row:
+        with open_folder(tmp_path / folder, {"settings": {}}) as journal:
+            asyncio.run(Runner(journal, model, workers=1).run([task], [Arm("single", Single())]))
+            (row,) = rows(journal)
+            return row
+
+    recorded = sitting("run", task, Recording(replies))
+    replayed = open_model(f"replay:{tmp_path / 'run'}")
+    assert calls_tools(replayed) == native
+    again = sitting("again", replace(task, tool_use="auto"), replayed)
+    assert recorded.submission == again.submission == diff_after(task.source, MEND)
 
 
 def test_a_trajectory_gives_each_call_its_answer_in_the_form_that_others_read(

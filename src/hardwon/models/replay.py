@@ -19,13 +19,17 @@ _ROLES: tuple[str, ...] = get_args(Role)
 
 
 class ReplayModel:
-    """Answers through `lookup`. Tokens and attempts are as recorded; the cost is 0: nothing is paid again."""
+    """Answers through `lookup`. Tokens and attempts are as recorded; the cost is 0: nothing is paid again.
+
+    `calls_tools` where the recorded agents called tools, so that they are asked in the same way again.
+    """
 
     price_known = True
 
-    def __init__(self, lookup: Lookup, *, name: str = "replay:", parallel: int = 4) -> None:
+    def __init__(self, lookup: Lookup, *, name: str = "replay:", parallel: int = 4, calls_tools: bool = False) -> None:
         self.name = name
         self.parallel = parallel
+        self.calls_tools = calls_tools
         self._lookup = lookup
 
     async def generate(self, request: Request) -> Completion:
@@ -59,9 +63,10 @@ def open_replay(path: Path | str, *, parallel: int = 4) -> ReplayModel:
         raise UsageError(f"{file}: no such file; give a run's folder or its journal as replay:PATH")
     try:
         journal = _Journal(file)
+        calls_tools = journal.has_tools()
     except sqlite3.Error as error:
         raise UsageError(f"{file}: cannot be read as a journal ({error}); give a run's journal.sqlite") from None
-    return ReplayModel(journal, name=f"replay:{path}", parallel=parallel)
+    return ReplayModel(journal, name=f"replay:{path}", parallel=parallel, calls_tools=calls_tools)
 
 
 class _Journal:
@@ -91,6 +96,11 @@ class _Journal:
                 place = f"task {task_id!r}, role {role}, index {index}"
                 raise UsageError(f"{self._file}: damaged at {place} ({error!r}); run it anew") from error
         return None
+
+    def has_tools(self) -> bool:
+        """Whether any call offered tools; in a text inside a payload the key's quotes would be escaped."""
+        sql = "SELECT 1 FROM events WHERE kind = 'act' AND instr(payload, ?) LIMIT 1"
+        return self._db.execute(sql, ('"tools":[',)).fetchone() is not None
 
     def close(self) -> None:
         self._db.close()
