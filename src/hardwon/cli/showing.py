@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -91,5 +90,5 @@ def _comparison(folder: Path, config: Mapping[str, Any], rows: Sequence[Row], fo
 
 
 def terminal_width() -> int | None:
-    """The columns of the terminal that is written to, or what COLUMNS says; None where lines may be of any length."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() or os.environ.get("COLUMNS") else None
+    """The columns of the terminal that is written to; None where lines may be of any length, as in a pipe."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -64,7 +64,7 @@ class Journal:
         if read_only and not path.is_file():
             raise UsageError(f"{path}: no journal there; give a run folder")
         try:
-            address = f"{path.resolve().as_uri()}?mode=ro" if read_only else str(path)
+            address = f"{path.resolve().as_uri()}?{_reading(path)}" if read_only else str(path)
             self._db = sqlite3.connect(address, uri=read_only, isolation_level=None, check_same_thread=False)
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             new = not read_only and version == 0 and not self._tables()
@@ -205,6 +205,12 @@ class SessionRecord:
 
     def get(self, kind: str, index: int) -> Payload | None:
         return self._saved.get((kind, index))
+
+
+def _reading(path: Path) -> str:
+    """How to open a journal to read it: one at rest in a way that leaves nothing beside it."""
+    log = path.with_name(f"{path.name}-wal")
+    return "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
 
 
 def _about_space(error: sqlite3.Error) -> bool:
