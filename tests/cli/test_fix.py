@@ -149,6 +149,7 @@ def test_bad_input_leaves_with_2_and_writes_nothing(hardwon: Hardwon, tmp_path: 
         ([repo, "--image", "x"], "needs --sandbox podman or docker"),
         ([repo, "--sandbox", "chroot"], "unknown"),
         ([repo, "--mount", "deps"], "no such folder to show"),
+        ([repo, "--env", "NOT_SET_HERE"], "--env NOT_SET_HERE: is not set here"),
         ([repo, "--check", f"{CHECK} -k nothing"], "shows nothing"),
     ):
         done = hardwon("fix", *options, *arguments)

@@ -245,6 +245,10 @@ def test_a_trajectory_of_another_agent_reads(tmp_path: Path) -> None:
         ("[]", "trajectory_format is None"),
         ('{"trajectory_format": "other-9"}', "trajectory_format is 'other-9'"),
         ('{"trajectory_format": "mini-swe-agent-1.1", "info": {}, "messages": "x"}', "wants 'info', an object"),
+        (
+            '{"trajectory_format": "mini-swe-agent-1.1", "info": {"model_stats": [1]}, "messages": []}',
+            "wants 'api_calls', a whole number",
+        ),
     ],
 )
 def test_a_malformed_trajectory_is_refused(tmp_path: Path, text: str, said: str) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -89,7 +90,7 @@ async def _fix(options: FixOptions) -> int:
             closing.callback(snapshot.close)
         source = source_of(found, snapshot, setup=options.setup, image=options.image, mounts=options.mounts)
         assert source.base is not None
-        env = tuple((name, os.environ[name]) for name in options.env if name in os.environ)
+        env = _allowed(options.env)
         walls = Walls(backend, options.network, env)
         settings, digest = _settings(options, source, text)
         model = ready_model(loop.model or config.model, parallel=1)
@@ -151,6 +152,14 @@ def _task_text(options: FixOptions) -> str:
     if not text.strip():
         raise UsageError(f"--issue {options.issue}: is empty; say what is wrong")
     return text.strip()
+
+
+def _allowed(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """The environment variables that commands may see. Raises UsageError for one that is not set."""
+    for name in names:
+        if name not in os.environ:
+            raise UsageError(f"--env {name}: is not set here; set it, or leave the option out")
+    return tuple((name, os.environ[name]) for name in names)
 
 
 def _backend(options: FixOptions, configured: str) -> Backend:

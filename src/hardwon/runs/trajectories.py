@@ -79,13 +79,16 @@ def read_attempt(path: Path) -> Attempt:
     diff = submission if isinstance(submission, str) and submission.startswith("diff --git ") else None
     steps, last = _steps(messages)
     stats = info.get("model_stats") or {}
+    calls = stats.get("api_calls") or 0 if isinstance(stats, dict) else None
+    if not isinstance(calls, int):
+        raise UsageError(f"{path}: model_stats wants 'api_calls', a whole number; export it again")
     name = data.get("instance_id") or path.name.removesuffix(".json").removesuffix(".traj")
     return Attempt(
         str(name),
         Trajectory(diff, last, steps),
         str(info.get("exit_status") or ""),
         stats.get("instance_cost"),
-        int(stats.get("api_calls") or 0),
+        calls,
     )
 
 
@@ -153,8 +156,8 @@ def _reply(completion: Payload, made: list[ToolCall]) -> dict[str, Any]:
     text, usage = completion["text"], completion["usage"]
     commands = _commands(text)
     if made:
-        arguments = read_arguments(made[0]) or {}
-        commands = [arguments["command"]] if isinstance(arguments.get("command"), str) else []
+        command = (read_arguments(made[0]) or {}).get("command") if made[0].name == "shell" else None
+        commands = [command] if isinstance(command, str) else []
     actions = [{"command": command} for command in commands]
     extra = {"actions": actions, "cost": usage["cost_usd"], "finish_reason": completion["finish"]}
     reply = {"role": "assistant", "content": text, "extra": extra}

@@ -28,14 +28,22 @@ class Home:
 
     def __init__(self) -> None:
         sweep_once()
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
-        self._lock: IO[Any] = (self.path / _LOCK).open("w")
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self.path, self._lock = _made()
+        while not (self.path / _LOCK).exists():  # swept by another process before it was locked
+            self._lock.close()
+            self.path, self._lock = _made()
 
     def remove(self) -> None:
         """Deletes it with all that lies in it. Safe to call twice."""
         _discard(self.path)
         self._lock.close()
+
+
+def _made() -> tuple[Path, IO[Any]]:
+    path = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
+    lock = (path / _LOCK).open("w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return path, lock
 
 
 def sweep_once() -> None:
