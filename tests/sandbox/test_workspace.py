@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from hardwon.sandbox.choose import bubblewrap_trouble
 from hardwon.sandbox.protocol import CommandResult
 from hardwon.sandbox.workspaces.branch import put_on_branch
 from hardwon.sandbox.workspaces.git import facts
-from hardwon.sandbox.workspaces.homes import delete, sweep
+from hardwon.sandbox.workspaces.homes import Home, delete, sweep
 from hardwon.sandbox.workspaces.workspace import (
     PatchRefused,
     RepositorySource,
@@ -450,6 +451,34 @@ def test_an_edit_of_the_same_size_in_the_second_of_the_checkout_is_seen(repo: Pa
         return await workspace.diff()
 
     assert "+    return min(numbers)" in within(repo, work)
+
+
+def test_a_workspace_whose_owner_was_killed_before_it_had_a_lock_is_swept(tmp_path: Path) -> None:
+    (tmp_path / "hardwon-workspace-early").mkdir()
+    assert sweep(tmp_path) == [tmp_path / "hardwon-workspace-early"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_workspace_stays_where_others_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    done = threading.Event()
+
+    def sweeping() -> None:
+        while not done.is_set():
+            sweep(tmp_path)
+
+    others = [threading.Thread(target=sweeping) for _ in range(2)]
+    for other in others:
+        other.start()
+    try:
+        homes = [Home() for _ in range(60)]
+        assert all((home.path / "lock").is_file() for home in homes)
+    finally:
+        done.set()
+        for other in others:
+            other.join()
+    for home in homes:
+        home.remove()
 
 
 def test_what_a_killed_deletion_left_is_swept(tmp_path: Path) -> None:

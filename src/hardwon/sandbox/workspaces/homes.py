@@ -29,9 +29,6 @@ class Home:
     def __init__(self) -> None:
         sweep_once()
         self.path, self._lock = _made()
-        while not (self.path / _LOCK).exists():  # swept by another process before it was locked
-            self._lock.close()
-            self.path, self._lock = _made()
 
     def remove(self) -> None:
         """Deletes it with all that lies in it. Safe to call twice."""
@@ -40,10 +37,15 @@ class Home:
 
 
 def _made() -> tuple[Path, IO[Any]]:
-    path = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
-    lock = (path / _LOCK).open("w")
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    return path, lock
+    """A new folder and its lock, held; another one where a reaper of another process came before the lock."""
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX)).resolve()
+        with contextlib.suppress(FileNotFoundError):
+            lock = (path / _LOCK).open("w")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if (path / _LOCK).exists():
+                return path, lock
+            lock.close()
 
 
 def sweep_once() -> None:
@@ -59,6 +61,10 @@ def sweep(root: Path) -> list[Path]:
     """Removes the homes under `root` whose owner is gone (nobody holds their lock), with all that still runs there."""
     gone = []
     for home in root.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):  # it has a lock, as all but those whose owner was killed at once
+            home.rmdir()
+            gone.append(home)
+            continue
         # no leftover may keep the rest from being swept, nor a new workspace from being made
         with contextlib.suppress(Exception), (home / _LOCK).open("r+") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
