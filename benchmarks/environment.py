@@ -44,11 +44,14 @@ class Step:
 
 
 class TimedGame:
-    """A game whose answer is what TextWorld's own step took: seconds, processor seconds, and those of the process."""
+    """A game whose answer is what TextWorld's own step took: seconds, processor seconds, and those of the process.
+
+    The fourth number is what this timing itself had taken until the step before: it is not ours, and is taken off.
+    """
 
     def __init__(self, game: str) -> None:
         self._game = Game(game)
-        self._plain = self._worked = 0.0
+        self._plain = self._worked = self._timing = 0.0
         self._step, self._game._game.step = self._game._game.step, self._timed
 
     def reset(self, seed: int) -> Observation:
@@ -62,10 +65,15 @@ class TimedGame:
         try:
             return self._step(command)
         finally:
-            self._plain, self._worked = time.perf_counter() - started, time.process_time() - worked
+            ended = time.perf_counter()
+            self._plain, self._worked = ended - started, time.process_time() - worked
+            self._timing += time.perf_counter() - ended
 
     def _answered(self, seen: Observation) -> Observation:
-        return replace(seen, answer=f"{self._plain} {self._worked} {time.process_time()}")
+        started = time.perf_counter()
+        told = replace(seen, answer=f"{self._plain} {self._worked} {time.process_time()} {self._timing}")
+        self._timing += time.perf_counter() - started
+        return told
 
 
 class FullGame(TimedGame):
@@ -86,27 +94,28 @@ class Walk:
         self._world = ProcessWorld(opener, {"game": str(game)}, WorldLimits(steps=steps + 1))
         self._chance = random.Random(1)
         self._seen = Observation("", done=True)
-        self._worked = 0.0
+        self._worked = self._timing = 0.0
 
     async def step(self) -> Step:
         if self._seen.done:
             self._seen = await self._world.reset(0)
-            self._worked = self._told()[2]
+            self._worked, self._timing = self._told()[2:]
         action = self._chance.choice(self._seen.valid_actions or ("look",))
         started, worked = time.perf_counter(), time.process_time()
         self._seen = await self._world.step(action)
         whole, ours = time.perf_counter() - started, time.process_time() - worked
-        plain, theirs, so_far = self._told()
-        ours += so_far - self._worked - theirs
-        self._worked = so_far
+        plain, theirs, so_far, timing = self._told()
+        ours += so_far - self._worked - theirs - (timing - self._timing)
+        whole -= timing - self._timing
+        self._worked, self._timing = so_far, timing
         return Step(whole, plain, ours)
 
     async def close(self) -> None:
         await self._world.close()
 
-    def _told(self) -> tuple[float, float, float]:
-        plain, theirs, so_far = map(float, (self._seen.answer or "0 0 0").split())
-        return plain, theirs, so_far
+    def _told(self) -> tuple[float, float, float, float]:
+        plain, theirs, so_far, timing = map(float, (self._seen.answer or "0 0 0 0").split())
+        return plain, theirs, so_far, timing
 
 
 async def in_turn(walks: Sequence[Walk], steps: int) -> list[list[Step]]:
