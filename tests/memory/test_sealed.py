@@ -118,6 +118,23 @@ def test_a_larger_set_is_sealed_when_much_is_beside_it_and_older_snapshots_keep_
     assert bank.sealed("numbered", 16, snapshot) is None
 
 
+def test_a_set_that_somebody_reads_stays_and_a_later_snapshots_is_not_hidden(bank: Bank, place: str) -> None:
+    index = Index(bank, COUNT, Numbered())
+    before = [found(index, n) for n in range(5)]
+    other = open_bank(place)
+    snapshot = other.head()
+    largest = {numbered(n).digest for n in range(0, COUNT, 2)}
+    for n in range(1, 5):
+        other.write([numbered(9000 + n, id=f"after-{n}")], "later")
+        other.seal("numbered", 32, snapshot + n, largest - {numbered(2 * n).digest})
+    last = other.sealed("numbered", 32, other.head())
+    assert [found(index, n) for n in range(5)] == before
+    other.seal("numbered", 32, COUNT, largest)
+    again = other.sealed("numbered", 32, other.head())
+    other.close()
+    assert (last and last.number) == (again and again.number)
+
+
 def test_without_pgvector_all_is_compared_in_memory_and_said_so(server: str) -> None:
     place = new_database(server)
     with psycopg.connect(place, autocommit=True) as db:

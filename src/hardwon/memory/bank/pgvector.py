@@ -1,7 +1,8 @@
 """Sealed sets of embeddings on PostgreSQL with pgvector: a table of its own for each, under an HNSW index.
 
 An HNSW graph (Malkov & Yashunin 2020) finds otherwise as it grows. So nothing is ever added to a sealed set: what is
-embedded later waits beside it, until so much is beside it that a larger set is sealed. The last two are kept.
+embedded later waits beside it, until so much is beside it that a larger set is sealed. The last two are kept, and
+those that somebody reads.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ _SEALER = 0x68617273
 """The advisory lock of whoever seals."""
 _PREPARER = 0x68617270
 """The advisory lock of whoever makes sure of the extension."""
+_READER = 0x68617264
+"""The advisory locks of those who read a set, by its number."""
 _OLDEST = (0, 8)
 """The first version with iterative scans."""
 _KEPT = 2
@@ -92,14 +95,20 @@ def prepare(db: Any, errors: Errors) -> tuple[str | None, str]:
 
 
 def newest(db: Any, errors: Errors, model: str, size: int, snapshot: int) -> SealedTable | None:
-    """The last set that was sealed at a snapshot or before it."""
+    """The last set that was sealed at a snapshot or before it; it stays as long as this connection does."""
+    sql = (
+        "SELECT number, held FROM sealed WHERE model = %s AND size = %s AND snapshot <= %s "
+        "ORDER BY snapshot DESC, number DESC LIMIT 1"
+    )
     with errors():
-        row = db.execute(
-            "SELECT number, held FROM sealed WHERE model = %s AND size = %s AND snapshot <= %s "
-            "ORDER BY number DESC LIMIT 1",
-            (model, size, snapshot),
-        ).fetchone()
-    return None if row is None else SealedTable(db, errors, row[0], size, row[1])
+        row = db.execute(sql, (model, size, snapshot)).fetchone()
+        while row is not None:
+            db.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_READER, row[0]))
+            again = db.execute(sql, (model, size, snapshot)).fetchone()
+            if again == row:
+                return SealedTable(db, errors, row[0], size, row[1])
+            row = again  # that one went, or a later one came, before it was locked
+    return None
 
 
 def seal(db: Any, errors: Errors, model: str, size: int, snapshot: int, digests: Set[str]) -> SealedTable:
@@ -122,6 +131,7 @@ def seal(db: Any, errors: Errors, model: str, size: int, snapshot: int, digests:
             db.execute(f"CREATE INDEX ON sealed_{number} USING hnsw (embedding halfvec_ip_ops)")
             db.execute("INSERT INTO sealed VALUES (%s, %s, %s, %s, %s)", (number, model, size, snapshot, held))
             _drop_old(db, model)
+            db.execute("SELECT pg_advisory_lock_shared(%s, %s)", (_READER, number))
         db.execute(f"ANALYZE sealed_{number}")
     return SealedTable(db, errors, number, size, held)
 
@@ -156,6 +166,8 @@ def _copy(db: Any, number: int, model: str, size: int, digests: Sequence[str]) -
 def _drop_old(db: Any, model: str) -> None:
     rows = db.execute("SELECT number FROM sealed WHERE model = %s ORDER BY number DESC", (model,)).fetchall()
     for (old,) in rows[_KEPT:]:
+        if not db.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", (_READER, old)).fetchone()[0]:
+            continue
         db.execute(f"DROP TABLE IF EXISTS sealed_{old}")
         db.execute("DELETE FROM sealed WHERE number = %s", (old,))
 

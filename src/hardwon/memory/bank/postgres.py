@@ -69,7 +69,9 @@ class PostgresBank(SqlBank):
         version, reason = self._pgvector()
         if version is None:
             return f"in memory ({reason})"
-        sets = self._all("SELECT DISTINCT ON (model) held, model FROM sealed ORDER BY model, number DESC")
+        sets = self._all(
+            "SELECT DISTINCT ON (model) held, model FROM sealed ORDER BY model, snapshot DESC, number DESC"
+        )
         told = ", ".join(f"{held:,} of {model}" for held, model in sets)
         return f"by pgvector {version} ({told}), later ones in memory" if told else f"in memory (pgvector {version})"
 
