@@ -114,10 +114,12 @@ def test_a_delivered_instance_whose_grading_failed_is_finished_by_the_next_run_w
     assert latest(journal)[Key(first.task_id, "single", 0)] == "delivered"
     predictions = predictions_of(journal, read_rows(tmp_path / "run"), "script:expert")
     assert [prediction.model_patch[:24] for prediction in predictions] == ["diff --git a/total.py b/"] * 2
+    journal.close()
     paid = expert.calls
     run(tmp_path / "run", tasks, expert)
     assert expert.calls == paid
     assert [row.solved for row in read_rows(tmp_path / "run")] == [True, True]
+    journal = Journal(tmp_path / "run" / FILE, read_only=True)
     assert counted(latest(journal).values()) == {"graded": 2}
 
 

@@ -53,7 +53,7 @@ class Key:
 
 
 class Journal:
-    """The open journal of a run folder.
+    """The open journal of a run folder. To read one that is at rest sees it as it stands: open it anew after a run.
 
     Raises UsageError for a file of another version or a damaged one (also when a damaged event is read), JournalError
     when it can not be written.
