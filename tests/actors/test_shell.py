@@ -248,6 +248,8 @@ def test_a_command_that_was_cut_off_is_not_run() -> None:
     assert read_turn("```bash\nrm -rf /tmp/", cut_off=True).flaw == "cut off"
     assert read_turn("Let me think about", cut_off=True).flaw == "cut off"
     assert read_turn("```bash\nls\n```\nand then", cut_off=True).command == "ls"
+    assert read_turn("```python\nx = 1\n```\nwhich does", cut_off=True).flaw == "other language"
+    assert read_turn("```python\nx = 1", cut_off=True).flaw == "cut off"
 
 
 def test_a_resumed_attempt_goes_the_way_it_went_though_its_tree_comes_out_otherwise(

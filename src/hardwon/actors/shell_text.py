@@ -45,7 +45,8 @@ def read_turn(reply: str, *, cut_off: bool = False) -> Turn:
         lines = reply.strip().splitlines()
         if not blocks and lines and lines[-1].strip(" `.*") == SUBMIT:
             return Turn(short("\n".join(lines[:-1])), SUBMIT)
-        flaw = "cut off" if cut_off else "other language" if blocks else "no command"
+        foreign = any(block[4] is None for block in blocks)  # one that has its end: being cut off was not what failed
+        flaw = "other language" if foreign else "cut off" if cut_off else "other language" if blocks else "no command"
         return Turn(short(reply), None, flaw=flaw)
     first = shell[0]
     thought = short(reply[: first.start()])
