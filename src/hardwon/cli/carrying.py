@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,7 @@ from hardwon.runs.journal import FILE, Journal
 from hardwon.runs.results import rows, write_results
 from hardwon.runs.row import Row
 from hardwon.runs.runner import Arm, Runner
-from hardwon.runs.settings import earlier_id, settings_id
+from hardwon.runs.settings import earlier_id, settings_id, sha256
 from hardwon.task import Task
 
 
@@ -111,15 +110,6 @@ def about_model(name: str) -> dict[str, Any]:
     if kind == "replay" and path.is_dir():
         path = path / FILE
     return {"model_sha256": sha256(path)} if kind in ("script", "replay") and path.is_file() else {}
-
-
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file. Raises UsageError when it can not be read."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}; give a file that can be read") from error
 
 
 def _say_changed_model(out: Path, config: dict[str, Any], fresh: bool) -> None:

@@ -14,7 +14,7 @@ from hardwon.actors.choose import tool_settings, tool_uses, with_tool_use
 from hardwon.cli.auditing import check_trust, trusted
 from hardwon.cli.bank_proof import show_effects
 from hardwon.cli.banking import BankOptions
-from hardwon.cli.carrying import about_model, carry_out, need_price, run_folder, sha256
+from hardwon.cli.carrying import about_model, carry_out, need_price, run_folder
 from hardwon.cli.interruption import run_to_end
 from hardwon.cli.loop import LoopOptions
 from hardwon.cli.showing import show
@@ -24,7 +24,7 @@ from hardwon.config import load_config
 from hardwon.errors import UsageError
 from hardwon.models.tools import ToolUse
 from hardwon.runs.runner import Arm
-from hardwon.runs.settings import run_config
+from hardwon.runs.settings import run_config, sha256
 from hardwon.sandbox.protocol import Limits, Sandbox
 from hardwon.sandbox.remembering import RememberingSandbox
 from hardwon.strategies.protocol import Strategy, learns

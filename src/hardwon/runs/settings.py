@@ -8,9 +8,11 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from hardwon import prompts
+from hardwon.errors import UsageError
 from hardwon.runs.prompts_in_use import prompts_in_use
 from hardwon.runs.runner import Arm
 from hardwon.strategies.registry import settings_of
@@ -86,3 +88,12 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file. Raises UsageError when it can not be read."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}; give a file that can be read") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sys
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from typing import Any
 from hardwon.errors import UsageError
 from hardwon.memory.bank.place import open_bank
 from hardwon.runs.journal import Key
+from hardwon.runs.settings import sha256
 from hardwon.suites.registry import suites
 from hardwon.view.changeable import Made, all_text
 
@@ -91,13 +91,5 @@ def _check_data(data: str | None, digest: str | None) -> None:
         raise UsageError(
             f"{data}: the run's data is not there; start hardwon view in the folder the run was started in"
         )
-    if digest is not None and path.is_file() and _sha256(path) != digest:
+    if digest is not None and path.is_file() and sha256(path) != digest:
         raise UsageError(f"{data}: has changed since the run was made, so its tasks can not be branched")
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}; make the run's data readable") from error
