@@ -107,6 +107,15 @@ def test_a_long_action_goes_through_whole() -> None:
     assert seen.text == f"1: {action}"
 
 
+@pytest.mark.parametrize("action", ["caf\u00e9 \U0001f600", "two\nlines", 'a "quoted" one', "\u2028"])
+def test_any_text_comes_through_as_it_is(action: str) -> None:
+    assert play(echo(), action)[1].text == f"1: {action}"
+
+
+def test_half_a_character_is_replaced_and_ends_nothing() -> None:
+    assert [seen.text for seen in play(echo(), "a\ud800b", "look")[1:]] == ["1: a?b", "2: look"]
+
+
 def test_a_world_that_does_not_start_is_trouble() -> None:
     assert "ModuleNotFoundError" in trouble(ProcessWorld("no_such_module:Echo", {}))
     assert "no answer within 1" in trouble(ProcessWorld(f"{WORLDS}:hanging", {}, WorldLimits(start_seconds=1.0)))

@@ -11,6 +11,8 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from hardwon.environments.protocol import Observation
 from hardwon.evaluators.verdict import cut
 
@@ -22,30 +24,33 @@ def main() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE, _LARGEST_FILE))
-    channel = int(sys.argv[1])
-    requests = open(channel, "rb")  # noqa: SIM115  (a plain file of the socket: nothing of Python's between)
+    requests, answers = os.fdopen(int(sys.argv[1]), "rb"), int(sys.argv[2])
     opening = json.loads(requests.readline())
     sys.path[:] = opening["path"]
     characters = opening["characters"]
     try:
         module, _, function = opening["opener"].partition(":")
         world = getattr(import_module(module), function)(**opening["settings"])
-        _answer(channel, world.reset(opening["seed"]), characters)
+        _answer(answers, world.reset(opening["seed"]), characters)
         for line in requests:
-            _answer(channel, world.step(json.loads(line)), characters)
+            _answer(answers, world.step(json.loads(line)), characters)
     except Exception as error:
-        _say(channel, cut(f"{type(error).__name__}: {error}".strip().partition("\n")[0], 500))
+        _say(answers, cut(f"{type(error).__name__}: {error}".strip().partition("\n")[0], 500))
         raise
 
 
-def _answer(channel: int, seen: Observation, characters: int) -> None:
-    _say(channel, [cut(seen.text, characters), seen.reward, seen.done, seen.won, seen.valid_actions, seen.answer])
+def _answer(answers: int, seen: Observation, characters: int) -> None:
+    _say(answers, [cut(seen.text, characters), seen.reward, seen.done, seen.won, seen.valid_actions, seen.answer])
 
 
-def _say(channel: int, content: list[Any] | str) -> None:
-    line = memoryview(json.dumps(content).encode() + b"\n")
-    while line:
-        line = line[os.write(channel, line) :]
+def _say(answers: int, content: list[Any] | str) -> None:
+    try:
+        line = to_json(content)
+    except PydanticSerializationError:  # what is no observation: an error; or half a character, which can not cross
+        line = json.dumps(content, ensure_ascii=False).encode(errors="replace")
+    rest = memoryview(line + b"\n")
+    while rest:
+        rest = rest[os.write(answers, rest) :]
 
 
 if __name__ == "__main__":
