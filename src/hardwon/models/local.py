@@ -15,21 +15,17 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from hardwon.errors import ModelError, ModelRefused, UsageError
-from hardwon.models.openai_form import CallChunks, message_form, tool_form
-from hardwon.models.protocol import Completion, Request, Usage
-from hardwon.models.reasoning import split_reasoning
+from hardwon.errors import ModelError, UsageError
+from hardwon.models.local_reply import Reply, request_body
+from hardwon.models.protocol import Completion, Request
 from hardwon.models.weights import weights_named, weights_path, weights_present
 
 Progress = Callable[[int, int], None]
-
-_PROMPT_CACHE_MIB = 256
-"""Bound of the prompts kept in memory for reuse; the library's own default is 8 GiB."""
 """Bytes done, bytes in all."""
 
-_FINISH: dict[str, Literal["stop", "length"]] = {"stop": "stop", "length": "length", "tool_calls": "stop"}
+_MOST_PROMPT_CACHE_MIB = 2048
 
 
 class LocalModel:
@@ -91,7 +87,7 @@ class LocalModel:
         params.cpuparams.n_threads = self._threads
         params.cpuparams_batch.n_threads = self._threads
         params.verbosity = 0
-        params.cache_ram_mib = _PROMPT_CACHE_MIB
+        params.cache_ram_mib = _prompt_cache_mib()
         # The library also listens on a loopback port. Nobody is given this key, so nobody else can use it.
         params.api_keys = [secrets.token_hex(32)]
         params.ui = False
@@ -127,8 +123,8 @@ class LocalModel:
 
     def _answer(self, request: Request, cancelled: threading.Event) -> Completion:
         self.load()
-        reply = _Reply(cancelled, self._stopping)
-        body = _body(request)
+        reply = Reply(cancelled, self._stopping)
+        body = request_body(request)
         try:
             # Streamed only so that an abandoned call can be stopped: there is no other way to cancel one.
             self._server.handle_chat_completions(body, reply.take)
@@ -155,75 +151,6 @@ class LocalModel:
         return f"LocalModel({self.name!r}, parallel={self.parallel}, context={self.context})"
 
 
-class _Reply:
-    """Collects the chunks of one reply; `take` is called from the library's thread and says True to stop."""
-
-    def __init__(self, *stops: threading.Event) -> None:
-        self._stops = stops
-        self._text: list[str] = []
-        self._reasoning: list[str] = []
-        self._calls = CallChunks()
-        self._finish: str | None = None
-        self._usage: dict[str, Any] | None = None
-        self._cached = 0
-        self._error: dict[str, Any] | None = None
-
-    def take(self, chunk: dict[str, Any]) -> bool:
-        if "error" in chunk:
-            self._error = chunk["error"]
-            return True
-        for choice in chunk.get("choices", ()):
-            delta = choice.get("delta") or {}
-            self._text.append(delta.get("content") or "")
-            self._reasoning.append(delta.get("reasoning_content") or "")
-            self._calls.take(delta.get("tool_calls") or ())
-            self._finish = choice.get("finish_reason") or self._finish
-        if chunk.get("usage"):
-            self._usage = chunk["usage"]
-            self._cached = int((chunk.get("timings") or {}).get("cache_n") or 0)
-        return any(stop.is_set() for stop in self._stops)
-
-    def completion(self, name: str, request: Request, context: int) -> Completion:
-        if self._error is not None:
-            if self._error.get("type") == "exceed_context_size_error":
-                tokens = self._error.get("n_prompt_tokens", "?")
-                raise ModelRefused(
-                    f"{name}: task {request.task_id}: the prompt has {tokens} tokens and a slot holds"
-                    f" {context}; shorten the prompt or open the model with a larger context"
-                )
-            raise ModelError(f"{name}: task {request.task_id}: {self._error.get('message', self._error)}")
-        if self._usage is None:
-            raise ModelError(f"{name}: task {request.task_id}: the generation was stopped before its end")
-        text, thought = split_reasoning("".join(self._text))
-        usage = Usage(
-            tokens_in=int(self._usage["prompt_tokens"]),
-            tokens_out=int(self._usage["completion_tokens"]),
-            tokens_cached=self._cached,
-            cost_usd=0.0,
-        )
-        reasoning = "".join(self._reasoning).strip() or thought
-        calls = self._calls.calls(f"{request.role}-{request.index}")
-        return Completion(text, usage, name, reasoning, _FINISH.get(self._finish or "", "other"), calls)
-
-
-def _body(request: Request) -> dict[str, Any]:
-    body: dict[str, Any] = {
-        "messages": [message_form(message) for message in request.messages],
-        "max_tokens": request.max_tokens,
-        "temperature": request.temperature,
-        "stream": True,
-        "stream_options": {"include_usage": True},
-    }
-    if request.seed is not None:
-        # llama.cpp keeps 32 bits and takes the highest value as "choose at random".
-        body["seed"] = request.seed % (2**32 - 1)
-    if request.stop:
-        body["stop"] = list(request.stop)
-    if request.tools:
-        body["tools"] = [tool_form(tool) for tool in request.tools]
-    return body
-
-
 def _import_library() -> Any:
     """Imports xllamacpp with its threads told to spin only briefly while they wait for each other, then to sleep.
 
@@ -238,6 +165,16 @@ def _import_library() -> Any:
         return import_module("xllamacpp")
     finally:
         del os.environ["GOMP_SPINCOUNT"]
+
+
+def _prompt_cache_mib() -> int:
+    """Bound of the prompts kept in memory for reuse: an eighth of the machine's, at most 2 GiB.
+
+    An actor and a reflector speak of one task in turns, while other tasks have the slots in between. What is kept need
+    not be read again: of a 1.5B model some 37,000 tokens fit into 1 GiB.
+    """
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    return max(64, min(memory // 8, _MOST_PROMPT_CACHE_MIB))
 
 
 def _processors() -> int:
