@@ -15,8 +15,11 @@ from hardwon.environments.repository import RepositoryTask
 from hardwon.errors import InfrastructureError
 from hardwon.models.scripted import ScriptedModel
 from hardwon.runs import report
+from hardwon.runs.comparison import as_html as comparison_page
+from hardwon.runs.comparison import compare
 from hardwon.runs.folder import open_folder
 from hardwon.runs.journal import Key
+from hardwon.runs.page import as_html
 from hardwon.runs.report_exits import Exits, exit_items, exit_lines, json_with_exits, read_exits
 from hardwon.runs.results import read_rows
 from hardwon.runs.runner import Arm, Runner
@@ -79,6 +82,10 @@ def _in_trouble(task: Task) -> Task:
     return replace(task, grader=Down()) if task.id == NO_GRADE else task
 
 
+CONFIG = {
+    "settings": {"suite": "repositories", "model": "script:a.json", "feedback": "visible", "budget": {"tokens": 100}}
+}
+
 STAGES = {"queued": 2, "delivered": 1, "graded": 3}
 ENDED = {"submit": 1, "limits": 1, "empty": 1, "set-up failure": 1, "grading failure": 1, "unfinished": 1}
 
@@ -93,6 +100,7 @@ def test_each_form_of_the_report_tells_them(run: Path) -> None:
     told = "submit 1, limits 1, empty 1, set-up failure 1, grading failure 1, unfinished 1"
     assert f"ended by                {told}" in report.as_table({}, summaries, exits)
     assert f"| ended by | {told} |" in report.as_markdown({}, summaries, exits)
+    assert told in as_html({}, rows, exits)
     [arm] = json.loads(report.as_json({}, summaries, exits))["arms"]
     assert (arm["stages"], arm["ended_by"]) == (STAGES, ENDED)
     assert "ended by" not in report.as_table({}, summaries)
@@ -103,6 +111,9 @@ def test_a_comparison_tells_them_by_arm() -> None:
     assert exit_lines(exits)[:4] == ["", "single", "  stage reached  graded 2", "  ended by       submit 2"]
     assert max(map(len, exit_lines(exits, 20))) <= 20
     assert exit_items(exits)[2] == "- reflexion: stage reached: queued 1; ended by: unfinished 1"
+    rows = [*arm_rows("single", [True, False]), *arm_rows("reflexion", [True, True])]
+    page = comparison_page(CONFIG, compare(rows, "single", {"tokens": 100}, resamples=20), exits)
+    assert "<li>reflexion: stage reached: queued 1; ended by: unfinished 1</li>" in page
     assert json.loads(json_with_exits('{"arms": []}', exits))["instances"]["single"]["ended_by"] == {"submit": 2}
 
 

@@ -49,7 +49,7 @@ def _summaries(folder: Path, config: Mapping[str, Any], rows: Sequence[Row], for
 
     if form == "html":
         path = output or folder / "report.html"
-        write_text(path, as_html(config, rows))
+        write_text(path, as_html(config, rows, read_exits(folder, rows)))
         return str(path)
     summaries, exits = summarise(rows), read_exits(folder, rows)
     if form == "json":
@@ -71,7 +71,7 @@ def _comparison(folder: Path, config: Mapping[str, Any], rows: Sequence[Row], fo
     if form in FILES:
         path, compared = output or folder / f"comparison.{form}", c.compare(rows, baseline, budget)
         if form == "html":
-            write_text(path, c.as_html(config, compared))
+            write_text(path, c.as_html(config, compared, read_exits(folder, rows)))
         else:
             c.draw(compared, path)
         return str(path)
