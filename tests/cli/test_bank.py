@@ -81,6 +81,16 @@ def test_an_export_imports_to_the_same_bank(bank: Hardwon, tmp_path: Path, hardw
     assert "> Return early." in bank("export", "--format", "markdown").stdout
 
 
+def test_an_import_changes_no_item_that_is_there_and_says_where_it_differs(bank: Hardwon) -> None:
+    item = added(bank, "Guard empty input", "Return early.")
+    assert bank("export", "--out", "items.jsonl").returncode == 0
+    assert bank("pin", item).returncode == 0
+    told = bank("import", "items.jsonl").stdout
+    assert "0 items imported, 1 were there already" in told
+    assert f"{item}: state stays pinned; the file has active" in told.splitlines()
+    assert [(each["id"], each["state"]) for each in listed(bank)] == [(item, "pinned")]
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

@@ -104,3 +104,8 @@ def import_items(place: str | None, path: Path) -> None:
         if fresh:
             bank.write(fresh, f"imported from {one_line(path.name)}")
     typer.echo(f"{len(fresh)} items imported, {len(items) - len(fresh)} were there already")
+    for item in items:
+        here = known.get(item.id, item)
+        for name in ("state", "label"):
+            if getattr(here, name) != getattr(item, name):
+                typer.echo(f"{item.id}: {name} stays {getattr(here, name)}; the file has {getattr(item, name)}")
