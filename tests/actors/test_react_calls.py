@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from hardwon.actors.choose import actor_for, tool_settings, with_tool_use
 from hardwon.actors.history import conversation
 from hardwon.actors.react import ReActActor
 from hardwon.actors.react_native import CallSpeech
-from hardwon.environments.paragraphs import TOOLS, Library, Paragraph, ParagraphWorld
+from hardwon.environments.paragraphs import TOOLS, Library, Paragraph, ParagraphWorld, read_call
 from hardwon.environments.task import EpisodeTask
 from hardwon.errors import EnvironmentTrouble, UsageError
 from hardwon.models.hosted import HostedModel
@@ -107,6 +108,23 @@ def test_actions_of_the_form_name_and_brackets_are_a_tool_each() -> None:
     assert search.description.startswith("shows the paragraph with that title")
     assert [tool.name for tool in CallSpeech.of("look: look around\ngo PLACE: walk").tools] == ["act"]
     assert "go PLACE: walk" in CallSpeech.of("look: look around\ngo PLACE: walk").tools[0].description
+
+
+@pytest.mark.parametrize(("argument", "read"), [("x] y", "x) y"), ("a [b] c", "a [b] c"), ("][", ")("), ("[", "(")])
+def test_an_argument_is_handed_over_whole_whatever_brackets_it_holds(argument: str, read: str) -> None:
+    action = acted("Finish[answer]: hands in the answer", "Finish", argument)
+    assert read_call(action) == ("finish", read)
+
+
+def test_a_world_may_have_an_action_named_as_the_tool_for_any_action() -> None:
+    assert acted("act[part]: play a part", "act", "Hamlet") == "act[Hamlet]"
+
+
+def acted(actions: str, name: str, argument: str) -> str:
+    called = ToolCall("1", name, json.dumps({"argument": argument}))
+    _, action, _ = CallSpeech.of(actions).read(Completion("", Usage(1, 1), "m", tool_calls=(called,)), ())
+    assert action is not None
+    return action
 
 
 def test_replies_without_a_call_are_told_so_in_the_conversation_and_end_the_episode_after_three() -> None:

@@ -17,6 +17,7 @@ from hardwon.trial import Step
 
 _FORM = re.compile(r"(\w+)\[([^\]]*)\]: (.+)")
 _ANY = "act"
+_ROUND = str.maketrans("[]", "()")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,17 @@ class CallSpeech:
 
 
 def _action(name: str, arguments: Mapping[str, str]) -> str:
-    """The action as the world reads it, on one line."""
+    """The action as the world reads it, on one line. Where the brackets of an argument do not pair, they are round."""
     given = " ".join(" ".join(arguments.values()).split())
-    return given if name == _ANY else f"{name}[{given}]"
+    if name == _ANY and set(arguments) == {"action"}:  # a world may have an action of this name
+        return given
+    return f"{name}[{given if _paired(given) else given.translate(_ROUND)}]"
+
+
+def _paired(text: str) -> bool:
+    depth = 0
+    for sign in text:
+        depth += (sign == "[") - (sign == "]")
+        if depth < 0:
+            return False
+    return depth == 0

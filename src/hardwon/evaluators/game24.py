@@ -19,10 +19,16 @@ TARGET = 24
 _LONGEST = 200
 _SPELLINGS = {
     "×": "*", "·": "*", "∗": "*", "⋅": "*", "÷": "/", "−": "-", "–": "-", "[": "(", "]": ")", "{": "(", "}": ")",
-    "\\times": "*", "\\cdot": "*", "\\div": "/", "\\left": "", "\\right": "", "\\(": "", "\\)": "", "$": "", "`": "",
+    "\\times": "*", "\\cdot": "*", "\\div": "/", "\\left": "", "\\right": "", "\\(": "", "\\)": "",
+    "\\[": "", "\\]": "", "$": "", "`": "",
 }  # fmt: skip
 _SPELLED = re.compile("|".join(map(re.escape, sorted(_SPELLINGS, key=len, reverse=True))))
-_OUTCOME = re.compile(rf"^\s*{TARGET}\s*=|=\s*-?[\d./]+\s*\.?\s*$")
+_TIMES = re.compile(r"(?<=[\d)])\s*[xX]\s*(?=[\d(])")
+_OUTCOME = re.compile(
+    rf"^\s*{TARGET}\s*=|\(\s*=\s*{TARGET}\s*\)\s*\.?\s*$|(?:,?\s*which)?\s+(?:equals|gives|is)\s+{TARGET}\s*\.?\s*$"
+    r"|(?:=[-\d\s.+*/()]*)+$"
+)
+"""What an answer says of its value, before or after the expression. It counts for nothing: the value is worked out."""
 _Term = tuple[Fraction, str]
 
 
@@ -63,11 +69,14 @@ class TwentyFour:
 
 
 def parse_expression(answer: str) -> ast.expr:
-    """The expression in an answer; signs as mathematicians write them, and "= 24" beside it, are taken in.
+    """The expression in an answer; signs as mathematicians write them, and what it says of the value, are taken in.
 
     Raises ValueError with a text for the model for anything that is not whole numbers, + - * / and brackets.
     """
-    text = _OUTCOME.sub("", _SPELLED.sub(lambda found: _SPELLINGS[found[0]], answer.strip())).strip()
+    if len(answer.strip()) > 2 * _LONGEST:
+        raise ValueError("The answer is too long to be one expression")
+    text = _TIMES.sub("*", _SPELLED.sub(lambda found: _SPELLINGS[found[0]], answer.strip()))
+    text = _OUTCOME.sub("", text).strip().rstrip(".").rstrip()
     if len(text) > _LONGEST:
         raise ValueError("The answer is too long to be one expression")
     tree = expression(text)
