@@ -71,6 +71,11 @@ def test_the_solver_finds_a_solution_exactly_where_there_is_one(numbers: tuple[i
         "[10 - 4] * {5 - 1}",
         "-(4 - 10) * (5 - 1)",
         "24 = (10 - 4) * (5 - 1)",
+        "(10 - 4) * (5 - 1) = 6 * 4 = 24",
+        "(10 - 4) x (5 - 1) = 24",
+        "(10 - 4) * (5 - 1), which equals 24.",
+        "(10 - 4) * (5 - 1) (= 24)",
+        "\\[ (10 - 4) \\times (5 - 1) \\]",
     ],
 )
 def test_a_right_expression_passes_however_it_is_written(answer: str) -> None:
@@ -97,6 +102,8 @@ def test_a_right_expression_passes_however_it_is_written(answer: str) -> None:
         ("(" * 90 + "1" + ")" * 90, 0.0, "got 1"),
         ("10 + 4 + 5 + 1 = 24", 0.5, "expected the value 24, got 20"),
         ("10 + 4 + 5 + 1 = 20", 0.5, "expected the value 24, got 20"),
+        ("10 + 4 = 14 + 5 = 19 + 5 = 24", 0.0, "got 4, 10"),
+        ("10 + 4 + 5 + 1, which equals 24", 0.5, "expected the value 24, got 20"),
         ("1(4) + 5 + 10", 0.0, "more than whole numbers"),
         ("1; 4", 0.0, "is not one expression"),
         ("1" + "+1" * 500, 0.0, "too long"),

@@ -13,6 +13,7 @@ from tests.suites.command import hardwon, run
 
 from hardwon.errors import UsageError
 from hardwon.sandbox.protocol import Sandbox
+from hardwon.suites.gsm8k import solutions
 from hardwon.suites.protocol import SuiteOptions
 from hardwon.suites.registry import open_suite
 from hardwon.suites.word_problems import DATA
@@ -43,6 +44,11 @@ def test_a_problem_is_a_question_whose_gold_number_only_the_grader_holds(write: 
     for output, verdict in (("5", "pass"), ("$5.00", "pass"), ("6", "fail"), (None, "fail")):
         assert asyncio.run(task.grader.check(Trajectory(output))).verdict == verdict
     assert "5" not in repr(task.problem).replace(task.id, "")
+
+
+def test_what_follows_the_marked_line_is_no_part_of_the_answer(write: Write) -> None:
+    (answer,) = solutions(SuiteOptions(write({"question": "Q?", "answer": "3 + 4\n#### 7\nAll."}))).values()
+    assert answer == "7"
 
 
 def test_a_problem_is_known_by_its_text_and_not_by_its_place(write: Write, sandbox: Sandbox) -> None:

@@ -19,10 +19,24 @@ from hardwon.trial import Trajectory
 AnswerKind = Literal["text", "number"]
 """`text`: the official normalisation decides. `number`: the value does, whatever unit or currency stands beside it."""
 
-_LABELLED = re.compile(r"\banswer(?:\s+is)?[ \t*_]*[:=][ \t*_]*(.*)", re.IGNORECASE)
+_LABEL = re.compile(
+    r"^(?P<lead>[ \t>|*_`#-]*(?:\d+[.)][ \t]*)?(?:the[ \t]+)?(?:(?:final|short|correct)[ \t]+)?)"
+    r"answer(?:\s+is)?[ \t*_]*(?:[:：=]|(?<=r)$)[ \t*_]*(?P<beside>.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A line that begins with the label; as a heading it needs no colon."""
+_WITHIN = re.compile(r"(?<![A-Za-z0-9])answer(?:\s+is)?[ \t*_]*[:：][ \t*_]*(.*)", re.IGNORECASE)
 _SAID = re.compile(r"\banswer\s+is\s+(.+)", re.IGNORECASE)
+_SENTENCE_END = re.compile(r"(?:(?<=[a-z)\]]{3})|(?<=\b[Yy]es)|(?<=\b[Nn]o)|(?<=\d))\.\s+(?=[A-Z])")
+"""A full stop that is no abbreviation's."""
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _HASHED = re.compile(r"^\s*####[ \t]*(\S.*)$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$", re.MULTILINE)
+_BULLET = re.compile(r"(?:[-*•]|\d+[.)])[ \t]+(?=\S)")
+_AGAIN = re.compile(r"\A(?:the\s+)?(?:final\s+)?answer(?:\s+is\s*[:：]?|\s*[:：])\s+(?=\S)", re.IGNORECASE)
+_WRAPPED = re.compile(
+    r"(?:\\[(\[]\s*)?\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}(?:\s*\\[)\]])?|<answer>(.*?)(?:</answer>|$)", re.I
+)
 _DECORATION = "*_`\"“”' \t\r\n"
 
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -32,15 +46,21 @@ _WHOLE = {"yes", "no", "noanswer"}
 
 _LONGEST = 500
 """Characters of an answer in which a number is looked for."""
-_GROUPED = re.compile(r"(?<=\d)[,'’\u00a0\u2009\u202f](?=\d{3}(?!\d))")
+_GROUPED = re.compile(r"(?<=\d)(?:[,'’_\u00a0\u2009\u202f]|\{,\}|\\,)(?=\d{3}(?!\d))")
+_DOTTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?!\d)")
+"""Groups of three behind two full stops or more."""
+_POWER = re.compile(r"(?<=[\d)])\s?\*\*\s?(?=\d)")
+_MINUS = re.compile(r"(?:\b(?:minus|negative)\s+|^\s*-\s+)(?=[$€£¥]?\d)", re.IGNORECASE)
+_SCALES = {"k": 10**3, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _LATEX_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _VULGAR = re.compile("[¼-¾⅐-⅞]")
 _BRACKETED = re.compile(r"\([^()]*\)")
 _NUMBER = re.compile(
-    r"(?<![\w./])(?P<sign>-)?(?:[$€£¥]\s?)?(?P<minus>-)?"
+    r"(?<![\w./^√])(?P<sign>-)?(?:[$€£¥]\s?)?(?P<minus>-)?"
     r"(?:(?P<whole>\d{1,50})\s+(?=\d+\s?/))?"
     r"(?:(?P<top>\d{1,50})\s?/\s?(?P<bottom>\d{1,50})|(?P<decimal>(?:\d{1,50}(?:\.\d{1,50})?|\.\d{1,50})(?:e[-+]?\d{1,2})?))"
-    r"(?![\d/]|e[-+]?\d)(?P<percent>\s?(?:%|per\s?cent\b))?",
+    r"(?!\d|/\s?\d|e[-+]?\d|\s?\^)"
+    r"(?:(?P<scale>(?-i:k)\b|\s?(?:thousand|million|billion|trillion)\b)|(?P<percent>\s?(?:%|per\s?cent\b)))?",
     re.IGNORECASE,
 )
 
@@ -48,8 +68,8 @@ _NUMBER = re.compile(
 def final_answer(reply: str) -> str | None:
     """The answer that a reply ends in; None where it gives none.
 
-    That is what follows the last `Answer:`, or else the last `####`, `\\boxed` or "the answer is"; a reply of one line
-    that has none of these is the answer itself.
+    That is what follows the last line that begins with `Answer:`, or else the last `####`, `\\boxed`, "answer:" within
+    a line, or "the answer is"; a reply of one line that has none of these is the answer itself.
     """
     found = _labelled(reply)
     if found is None:
@@ -59,22 +79,38 @@ def final_answer(reply: str) -> str | None:
 
 
 def _labelled(reply: str) -> str | None:
-    if labelled := list(_LABELLED.finditer(reply)):
-        beside = labelled[-1][1]
-        return beside if beside.strip(_DECORATION) else reply[labelled[-1].end() :].strip().partition("\n")[0]
-    for pattern in (_HASHED, _BOXED):
+    labels = [match for match in _LABEL.finditer(reply) if match["beside"].strip() or _heads(match)]
+    for label in reversed(labels):
+        beside = label["beside"] if label["beside"].strip(_DECORATION) else _below(reply[label.end() :])
+        if beside.strip(_DECORATION):
+            return beside
+    if labels:
+        return ""
+    for pattern in (_HASHED, _BOXED, _WITHIN):
         if matches := pattern.findall(reply):
             return str(matches[-1])
     if said := _SAID.findall(reply):
-        return re.split(r"\.\s", said[-1])[0]
+        return _SENTENCE_END.split(said[-1])[0]
     return None
+
+
+def _heads(label: re.Match[str]) -> bool:
+    """Whether a label with nothing beside it announces an answer: it has a colon, or is a heading."""
+    return label[0].rstrip(" \t*_")[-1:] in ":：=" or "#" in label["lead"]
+
+
+def _below(rest: str) -> str:
+    """The first line below a label, in a fence or not, without the mark of a list."""
+    return _BULLET.sub("", _FENCE.sub("", rest).strip().partition("\n")[0].strip(), count=1)
 
 
 def _bare(answer: str) -> str:
     """The answer without what only decorates it: marks of emphasis, quotes, a box, the full stop of a sentence."""
     if boxed := _BOXED.search(answer):
         answer = boxed[1]
-    answer = answer.strip(_DECORATION)
+    answer = _AGAIN.sub("", answer.strip(_DECORATION), count=1).strip(_DECORATION)
+    if wrapped := _WRAPPED.fullmatch(answer):
+        answer = (wrapped[1] if wrapped[1] is not None else wrapped[2]).strip(_DECORATION)
     if answer.endswith(".") and "." not in answer.split()[-1][:-1]:
         answer = answer[:-1].strip(_DECORATION)
     return answer
@@ -130,6 +166,8 @@ def number_in(text: str) -> Number | None:
 def _plain(text: str) -> str:
     """The text with one spelling for minus, grouping and fractions."""
     text = _GROUPED.sub("", text.replace("\\$", "$").replace("\\%", "%").replace("−", "-"))
+    text = _POWER.sub("^", text)
+    text = _MINUS.sub("-", _DOTTED.sub(lambda found: found[0].replace(".", ""), text))
     text = _LATEX_FRACTION.sub(r" \1/\2", text)
     text = _VULGAR.sub(lambda sign: f" {Fraction(unicodedata.numeric(sign[0])).limit_denominator(20)}", text)
     return unicodedata.normalize("NFKC", text).replace("\u2044", "/")
@@ -140,7 +178,7 @@ def _number(match: re.Match[str]) -> Number | None:
         value = Fraction(match["decimal"]) if match["decimal"] else Fraction(int(match["top"]), int(match["bottom"]))
     except ZeroDivisionError:
         return None
-    value += int(match["whole"] or 0)
+    value = (value + int(match["whole"] or 0)) * _SCALES.get((match["scale"] or "").strip().lower(), 1)
     return Number(-value if match["sign"] or match["minus"] else value, match["percent"] is not None)
 
 

@@ -41,6 +41,7 @@ def _question(row: Row) -> Question:
     _, marked, gold = answer.rpartition("####")
     if not marked:
         raise row.wrong("'answer' has no '####'; end it with a line `#### NUMBER`")
+    gold = gold.strip().partition("\n")[0].strip()
     if number_in(gold) is None:
-        raise row.wrong(f"'answer' has {gold.strip()[:40]!r} after '####', which is no number; give one number there")
-    return Question(Problem(name or f"gsm8k/{short_id(text)}", text, "question"), gold.strip(), "number")
+        raise row.wrong(f"'answer' has {gold[:40]!r} after '####', which is no number; give one number there")
+    return Question(Problem(name or f"gsm8k/{short_id(text)}", text, "question"), gold, "number")
