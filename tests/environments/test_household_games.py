@@ -120,6 +120,13 @@ def test_a_broken_problem_is_trouble(problem: str) -> None:
         episode(problem)
 
 
+def test_a_broken_game_file_is_trouble_that_names_it_and_the_mend(tmp_path: Path) -> None:
+    path = tmp_path / "game.tw-pddl"
+    path.write_text(json.dumps(full_game(KITCHEN) | {"pddl_problem": "(define (problem house)"}))
+    with pytest.raises(EnvironmentTrouble, match=f"{path} is no game that can be played .*; make it again, or take it"):
+        asyncio.run(household_game(path, 50).reset(0))
+
+
 def test_a_thing_in_no_place_is_refused() -> None:
     with pytest.raises(ValueError, match="no such place; the places are cabinet 1"):
         pddl(House(("cabinet",), {"drawer 1": ("apple",)}, Goal("apple", "cabinet")))

@@ -118,12 +118,17 @@ def test_of_several_actions_in_one_the_first_is_done(game: Path) -> None:
         assert play(game, joint.join(walkthrough(game)))[1] == first
 
 
-def test_a_broken_game_is_trouble_that_is_said(game: Path) -> None:
-    game.with_suffix(".z8").write_bytes(b"\x08 no story at all")
-    with pytest.raises(EnvironmentTrouble, match="textworld:Game"):
-        play(game)
+@pytest.mark.parametrize("keep", [0, 1000, -1])
+def test_a_damaged_playable_file_is_compiled_again(game: Path, keep: int) -> None:
+    whole = play(game, "look")
+    playable = game.with_suffix(".z8")
+    playable.write_bytes(playable.read_bytes()[:keep])
+    assert play(game, "look") == whole
+
+
+def test_a_broken_game_is_trouble_that_names_it_and_the_mend(game: Path) -> None:
     game.write_text("{}")
-    with pytest.raises(EnvironmentTrouble, match="textworld:Game"):
+    with pytest.raises(EnvironmentTrouble, match=f"{game} is no game that can be played .*; make it again, or take it"):
         play(game)
     with pytest.raises(UsageError, match="not a game of TextWorld"):
         read_game(game)

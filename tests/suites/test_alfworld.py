@@ -69,6 +69,17 @@ def test_games_of_a_folder_are_known_by_their_path_and_left_out_as_alfworld_does
     assert second.digest == tasks[1].digest
 
 
+def test_a_game_is_the_same_task_whichever_part_of_the_data_is_given(tmp_path: Path, sandbox: Sandbox) -> None:
+    game = write_game(tmp_path / "json_2.1.1" / "valid_seen" / "pick-Apple" / "trial_1").parent
+    own = write_game(tmp_path / "mine" / "first").parent
+    for part in (tmp_path / "json_2.1.1", *game.parents[:2], game):
+        (task,) = alfworld.load(SuiteOptions(part), sandbox)
+        assert task.id == "alfworld/valid_seen/pick-Apple/trial_1"
+    for part in (own, own.parent):
+        (task,) = alfworld.load(SuiteOptions(part), sandbox)
+        assert task.id == "alfworld/first"
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [

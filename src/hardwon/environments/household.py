@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hardwon.environments.process import ProcessWorld, WorldLimits
-from hardwon.environments.protocol import Observation
+from hardwon.environments.protocol import Observation, broken
 
 TOOLS = """\
 look: look around
@@ -48,7 +48,13 @@ def logic_folder() -> Path | None:
 
 
 def from_file(game: str) -> Household:
-    return Household(json.loads(Path(game).read_text(encoding="utf-8")))
+    """Raises ValueError that names the file."""
+    try:
+        return Household(json.loads(Path(game).read_text(encoding="utf-8")))
+    except ImportError:
+        raise
+    except Exception as error:
+        raise ValueError(broken(game, error)) from error
 
 
 def from_problem(problem: str, planned: bool = False) -> Household:

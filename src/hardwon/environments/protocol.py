@@ -23,6 +23,12 @@ class Observation:
     answer: str | None = None
 
 
+def broken(game: str, error: Exception) -> str:
+    """What to say of a game's file that could not be opened."""
+    told = " ".join(f"{type(error).__name__}: {error}".split())
+    return f"{game} is no game that can be played ({told[:200]}); make it again, or take it away"
+
+
 class Environment(Protocol):
     """One episode at a time; the same seed gives the same world.
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hardwon.environments.process import ProcessWorld, WorldLimits
-from hardwon.environments.protocol import Observation
+from hardwon.environments.protocol import Observation, broken
 
 TOOLS = """\
 look: describe the room again
@@ -49,7 +49,10 @@ class Game:
         infos = textworld.EnvInfos(
             admissible_commands=True, won=True, lost=True, score=True, max_score=True, objective=True
         )
-        self._game = textworld.start(_compiled(Path(game)), infos)
+        try:
+            self._game = textworld.start(_compiled(Path(game)), infos)
+        except Exception as error:
+            raise ValueError(broken(game, error)) from error
         self._last = Observation("")
 
     def reset(self, seed: int) -> Observation:
@@ -88,9 +91,9 @@ def _seen(state: dict[str, Any], text: str) -> Observation:
 
 
 def _compiled(game: Path) -> str:
-    """The playable file of a game, made if it is not there; two that make it at once do not disturb each other."""
+    """The playable file of a game, made if it is not there whole; two who make it at once are no trouble."""
     playable = game.with_suffix(".z8")
-    if not playable.is_file():
+    if not _is_whole(playable):
         from textworld.generator import Game as Made
         from textworld.generator.inform7 import compile_inform7_game, generate_inform7_source
 
@@ -100,3 +103,13 @@ def _compiled(game: Path) -> str:
         shutil.copyfile(here, beside)
         beside.replace(playable)
     return str(playable)
+
+
+def _is_whole(playable: Path) -> bool:
+    """Whether a story file is there with the length and checksum that its header tells (Z-Machine standard, 11.1)."""
+    try:
+        story = playable.read_bytes()
+    except FileNotFoundError:
+        return False
+    length = 8 * int.from_bytes(story[0x1A:0x1C])
+    return len(story) >= length > 0x40 and sum(story[0x40:length]) % 0x10000 == int.from_bytes(story[0x1C:0x1E])

@@ -78,7 +78,8 @@ def _read(path: Path) -> dict[str, Any] | None:
         game = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return game if isinstance(game, dict) and isinstance(game.get("objective"), str) and "world" in game else None
+    needed = {"objective", "world", "KB", "metadata"}
+    return game if isinstance(game, dict) and needed <= game.keys() and isinstance(game["objective"], str) else None
 
 
 def _maker(folder: Path, size: GameSize, seeds: Sequence[int]) -> subprocess.Popen[str]:

@@ -28,6 +28,7 @@ DATA = Path(__file__).parent / "data" / "households.toml"
 STEPS = 50
 """As in the experiments of ReAct and Reflexion."""
 
+_SPLITS = {"train", "valid_train", "valid_seen", "valid_unseen"}
 _GOAL = re.compile(r'Your task is to: ([^"\n]*?)\.?\s*"')
 
 
@@ -69,10 +70,10 @@ def houses() -> dict[str, tuple[str, str]]:
 
 
 def _own(options: SuiteOptions, folder: Path, feedback: Source) -> tuple[Task, ...]:
-    """The games under a folder, by their path in it; those that ALFWorld itself leaves out are left out."""
+    """The games under a folder, by their place; those that ALFWorld itself leaves out are left out."""
     if not folder.is_dir():
         raise UsageError(f"--data {folder}: no such folder; give the folder of ALFWorld's games (or a part)")
-    files = {f"alfworld/{path.parent.relative_to(folder).as_posix()}": path for path in _game_files(folder)}
+    files = {f"alfworld/{_place(path, folder)}": path for path in _game_files(folder)}
     if not files:
         raise UsageError(f"--data {folder}: holds no game.tw-pddl that can be played; alfworld-download brings them")
     games = {task_id: game for task_id, path in files.items() if (game := _read(path)).get("solvable", True)}
@@ -91,6 +92,19 @@ def _own(options: SuiteOptions, folder: Path, feedback: Source) -> tuple[Task, .
         )
         for task_id in chosen
     )
+
+
+def _place(path: Path, folder: Path) -> str:
+    """Where a game lies, from the split on, so that it is the same task whichever part of the data is given (law 7).
+
+    Outside of ALFWorld's own layout it is the path in the folder.
+    """
+    parts = path.parent.resolve().parts
+    split = next((place for place in reversed(range(len(parts))) if parts[place] in _SPLITS), None)
+    if split is not None:
+        return "/".join(parts[split:])
+    within = path.parent.relative_to(folder).as_posix()
+    return folder.resolve().name if within == "." else within
 
 
 def _game_files(folder: Path) -> Iterator[Path]:
