@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.suites.command import run
+from tests.suites.command import hardwon, run
 
 from hardwon.actors.choose import actor_for
 from hardwon.environments.task import EpisodeTask
 from hardwon.errors import UsageError
+from hardwon.runs.trajectories import read_attempt
 from hardwon.sandbox.protocol import Sandbox
 from hardwon.suites.multi_hop import DATA
 from hardwon.suites.protocol import SuiteOptions
@@ -53,6 +54,22 @@ def search(task: Task, words: str) -> str:
         return (await world.step(f"Search[{words}]")).text
 
     return asyncio.run(episode())
+
+
+def test_exported_episodes_tell_what_was_done_and_that_the_feedback_was_the_hidden_answer(tmp_path: Path) -> None:
+    script = {HEIGHT: {"act": ["Thought: a\nAction: Search[x]", "Action: Finish[1]", "Action: Finish[2]"]}}
+    run(tmp_path, "multi-hop", script, "--feedback", "oracle", "--strategy", "last_attempt", "--trials", 2)
+    done = hardwon(tmp_path, "export", "out", "--format", "trajectories", "-o", "told")
+    assert done.returncode == 0, done.stderr
+    name = HEIGHT.replace("/", "__")
+    first, second = (tmp_path / "told" / name / f"{name}{n}.traj.json" for n in ("", ".trial-2"))
+    told = json.loads(first.read_text())
+    assert told["info"]["hardwon"]["feedback"] == "oracle feedback"
+    assert told["info"]["config"]["agent_type"].endswith("ReActActor")
+    assert (told["info"]["exit_status"], told["info"]["submission"]) == ("Submitted", "1")
+    acted = [said["extra"]["actions"] for said in told["messages"] if said["role"] == "assistant"]
+    assert acted == [[{"command": "Search[x]"}], [{"command": "Finish[1]"}]]
+    assert read_attempt(second).trajectory.steps[0].action == "Finish[2]"
 
 
 def test_the_published_array_its_lines_and_its_columns_are_the_same_tasks(tmp_path: Path, sandbox: Sandbox) -> None:

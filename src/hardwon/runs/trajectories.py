@@ -56,7 +56,8 @@ def attempts(journal: Journal, rows: list[Row], model: str) -> Iterator[tuple[Pa
         for _, index, episode in journal.payloads("episode", key):
             asked = [calls[number] for role, number in episode["asked"] if role == "act" and number in calls]
             number = index + 1
-            file = f"{name}.traj.json" if number == handed.get(key) else f"{name}.trial-{number}.traj.json"
+            submitted = number == handed.get(key, _best(row))
+            file = f"{name}.traj.json" if submitted else f"{name}.trial-{number}.traj.json"
             content = _content(row, number, episode, asked, model)
             yield Path(name) / file, json.dumps(content, indent=2, ensure_ascii=True) + "\n"
 
@@ -92,6 +93,11 @@ def read_attempt(path: Path) -> Attempt:
     )
 
 
+def _best(row: Row) -> int | None:
+    """The trial that was handed in, where no stage says so: the best on visible evidence, the earliest among equals."""
+    return row.trial_scores.index(max(row.trial_scores)) + 1 if row.trial_scores else None
+
+
 def _names(ids: Iterable[str]) -> dict[str, str]:
     """The folder of each task, a different one for each."""
     plain = {task_id: task_id.replace("/", "__") for task_id in ids}
@@ -107,7 +113,12 @@ def _names(ids: Iterable[str]) -> dict[str, str]:
 def _content(row: Row, number: int, episode: Payload, asked: list[Payload], model: str) -> dict[str, Any]:
     costs = [call["completion"]["usage"]["cost_usd"] for call in asked]
     patch = episode["output"] or ""
-    status = "Submitted" if patch else "LimitsExceeded" if row.stop == "budget" else "EmptySubmission"
+    world = episode["won"] is not None
+    if patch or episode["won"]:
+        status = "Submitted"
+    else:
+        status = "LimitsExceeded" if world or row.stop == "budget" else "EmptySubmission"
+    agent = "hardwon.actors.react.ReActActor" if world else "hardwon.actors.shell.ShellActor"
     ended = {"role": "exit", "content": patch, "extra": {"exit_status": status, "submission": patch}}
     return {
         "info": {
@@ -115,7 +126,7 @@ def _content(row: Row, number: int, episode: Payload, asked: list[Payload], mode
                 "instance_cost": None if None in costs else sum(costs),
                 "api_calls": len(asked),
             },
-            "config": {"agent": {}, "agent_type": "hardwon.actors.shell.ShellActor", "model": {"model_name": model}},
+            "config": {"agent": {}, "agent_type": agent, "model": {"model_name": model}},
             "exit_status": status,
             "submission": patch,
             "hardwon": {
@@ -125,6 +136,8 @@ def _content(row: Row, number: int, episode: Payload, asked: list[Payload], mode
                 "trial": number,
                 "stop": row.stop,
                 "solved": row.solved,
+                "feedback": "oracle feedback" if row.feedback == "oracle" else row.feedback,
+                **({"won": episode["won"], "reward": episode["reward"]} if world else {}),
             },
         },
         "instance_id": row.task_id,
@@ -140,7 +153,8 @@ def _conversation(episode: Payload, asked: list[Payload]) -> list[dict[str, Any]
     said: list[dict[str, Any]] = [{"role": role, "content": content} for role, content in asked[0]["messages"]]
     for place, call in enumerate(asked):
         made = [ToolCall(*values) for values in call["completion"].get("tool_calls", ())]
-        said.append(_reply(call["completion"], made))
+        acted = [step["action"] for step in episode["steps"][place : place + 1]] if episode["won"] is not None else None
+        said.append(_reply(call["completion"], made, acted))
         ids = [{"tool_call_id": tool_call.id} for tool_call in made] or [{}]
         answers: list[list[str]] = []
         if place + 1 < len(asked):
@@ -151,11 +165,14 @@ def _conversation(episode: Payload, asked: list[Payload]) -> list[dict[str, Any]
     return said
 
 
-def _reply(completion: Payload, made: list[ToolCall]) -> dict[str, Any]:
-    """An assistant's message; native calls in OpenAI's form, the first of them being what was carried out."""
+def _reply(completion: Payload, made: list[ToolCall], acted: list[str] | None) -> dict[str, Any]:
+    """An assistant's message; native calls in OpenAI's form, the first of them being what was carried out.
+
+    `acted` is what the reply did in a world; None where it holds commands.
+    """
     text, usage = completion["text"], completion["usage"]
-    commands = _commands(text)
-    if made:
+    commands = _commands(text) if acted is None else [action for action in acted if action]
+    if made and acted is None:
         command = (read_arguments(made[0]) or {}).get("command") if made[0].name == "shell" else None
         commands = [command] if isinstance(command, str) else []
     actions = [{"command": command} for command in commands]
