@@ -87,12 +87,16 @@ def feedback_from(payload: Payload) -> Feedback:
 
 
 def trajectory_payload(trajectory: Trajectory) -> Payload:
-    return asdict(trajectory)
+    """As it is in the journal; without the opening of a world that shows none."""
+    payload = asdict(trajectory)
+    if not trajectory.opening:
+        del payload["opening"]
+    return payload
 
 
 def trajectory_from(payload: Payload) -> Trajectory:
     """The trajectory in a payload, which may hold more than that."""
-    known = {name: payload[name] for name in _TRAJECTORY}
+    known = {name: payload[name] for name in _TRAJECTORY if name != "opening" or name in payload}
     return Trajectory(**{**known, "steps": tuple(Step(**step) for step in payload["steps"])})
 
 

@@ -31,7 +31,7 @@ class Trajectory:
 
     `output` is the program or answer handed in, None when the reply held none; `reply` is the model's raw text. Of an
     episode, `steps` are its steps, `won` is the world's own word on whether the goal was reached (None: no world), and
-    `reward` its score in 0..1.
+    `reward` its score in 0..1; `opening` is what the world showed before the first.
     """
 
     output: str | None
@@ -39,6 +39,7 @@ class Trajectory:
     steps: tuple[Step, ...] = ()
     won: bool | None = None
     reward: float = 0.0
+    opening: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from hardwon.actors.react_text import read_turn
 from hardwon.budget import Budget, BudgetExhausted
 from hardwon.errors import EnvironmentTrouble
 from hardwon.models.protocol import Message
-from hardwon.record import MemoryRecord
+from hardwon.record import MemoryRecord, trajectory_from, trajectory_payload
 from hardwon.trial import Feedback, Lesson, Step, Trajectory, Trial
 
 NORTH = "Thought: on we go\nAction: go north"
@@ -36,6 +37,16 @@ def test_an_episode_runs_until_the_world_is_won() -> None:
     assert last[2].content == NORTH
     assert last[3].content == "Observation: You went north.\n\nYou are 1 steps in."
     assert "You stand at the south end" in last[1].content
+
+
+def test_a_reader_of_an_episode_is_shown_what_the_world_showed_first() -> None:
+    done = act(Asked("Action: wait"), Corridor())
+    assert transcript(done, opened=True).startswith("Observation: You stand at the south end of a corridor.")
+    assert transcript(done).startswith("Action: wait")
+    assert trajectory_from(trajectory_payload(done)) == done
+    before_it_was_kept = {**trajectory_payload(done)}
+    del before_it_was_kept["opening"]
+    assert trajectory_from(before_it_was_kept) == replace(done, opening="")
 
 
 def test_done_is_not_won_and_an_answer_is_the_output() -> None:

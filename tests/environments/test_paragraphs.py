@@ -38,6 +38,24 @@ def test_a_title_is_found_whatever_its_case_and_accents(title: str) -> None:
     assert not seen.done
 
 
+@pytest.mark.parametrize(
+    ("title", "asked"),
+    [
+        ("Simon &amp; Garfunkel", "Simon & Garfunkel"),
+        ("Ain’t No River", "Ain't No River"),
+        ("Møller", "Moller"),
+        ("Łódź", "Lodz"),
+        ("1914–18", "1914-18"),
+        ("Paris", '"Paris"'),
+        ("Paris", "'Paris'"),
+        ("“Heroes”", '"Heroes"'),
+    ],
+)
+def test_a_title_is_found_as_a_keyboard_without_its_signs_writes_it(title: str, asked: str) -> None:
+    (seen,) = play(f"Search[{asked}]", pages=[Paragraph(title, ("A text.",)), Paragraph("Other", ("More.",))])
+    assert seen.text == f"{title}: A text."
+
+
 def test_words_find_the_best_paragraph_and_name_others() -> None:
     (seen,) = play("Search[capital of Norway]")
     assert "No paragraph has the title 'capital of Norway'" in seen.text

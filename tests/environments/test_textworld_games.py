@@ -112,6 +112,13 @@ def test_commands_to_the_interpreter_are_no_actions(game: Path) -> None:
     assert {path.name for path in game.parent.iterdir()} - before <= {game.with_suffix(".z8").name}
 
 
+@pytest.mark.parametrize("order", ["me, restart", "me, save", '"quit"', "bob, 'undo'"])
+def test_commands_to_the_interpreter_are_none_by_way_of_somebody_either(game: Path, order: str) -> None:
+    first, *seen = play(game, order, "yes", "look")
+    assert seen[0].text == "That is no action of this world."
+    assert seen[-1].text == first.text
+
+
 def test_of_several_actions_in_one_the_first_is_done(game: Path) -> None:
     first = play(game, walkthrough(game)[0])[1]
     for joint in (". ", ", then ", "\n"):

@@ -7,9 +7,10 @@ from tests.strategies.watched import LESSONS, program, run
 
 from hardwon.budget import Budget
 from hardwon.memory.episodic import window
+from hardwon.strategies.plateau import plateau
 from hardwon.strategies.reflexion import Reflexion
 from hardwon.strategies.single import Single
-from hardwon.trial import Feedback, Lesson, Submission, Trajectory, Trial, best
+from hardwon.trial import Check, Feedback, Lesson, Step, Submission, Trajectory, Trial, best
 
 
 def test_a_failure_is_reflected_on_and_the_next_trial_passes() -> None:
@@ -58,6 +59,19 @@ def test_patience_lets_a_plateau_last_longer() -> None:
     submission, session, _ = run(Reflexion(trials=5, patience=2), [program(1), program(1), program(9)], 9)
     assert submission.stop == "solved"
     assert len(session.trials) == 3
+
+
+def episode(number: int, *actions: str, output: str | None = None) -> Trial:
+    steps = tuple(Step("", action, "Nothing happens.") for action in actions)
+    lost = Feedback("fail", 0.0, "not reached", (Check("goal", "fail", error="the goal was not reached"),))
+    return Trial(number, Trajectory(output, "the last reply", steps, won=False), lost)
+
+
+def test_an_episode_repeats_another_if_the_same_was_done_in_it() -> None:
+    first, other = episode(1, "go north", "look"), episode(2, "go south", "look")
+    assert not plateau([first, other])
+    assert plateau([first, other, episode(3, "Go North", "look")])
+    assert plateau([episode(1, "a", output="Paris"), episode(2, "b", output="Paris")])
 
 
 def test_without_evidence_the_first_trial_is_handed_in_through_the_gate() -> None:

@@ -180,8 +180,9 @@ def test_wrong_settings_are_named_with_their_file(write: Write, sandbox: Sandbox
 
 def test_settings_may_be_toml(tmp_path: Path, sandbox: Sandbox) -> None:
     path = tmp_path / "settings.toml"
-    path.write_text("tasks = 3\n")
-    assert len(game24.load(SuiteOptions(path), sandbox)) == 3
+    for mark in ("", "\ufeff"):
+        path.write_text(f"{mark}tasks = 3\n")
+        assert len(game24.load(SuiteOptions(path), sandbox)) == 3
     path.write_text("tasks = \n")
     with pytest.raises(UsageError, match=r"settings\.toml: .*line 1"):
         game24.load(SuiteOptions(path), sandbox)

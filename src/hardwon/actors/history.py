@@ -13,6 +13,7 @@ _BYTES_A_TOKEN = 3
 """On the safe side: English text has about four."""
 _TRANSCRIPT = 5000
 _TRANSCRIPT_OBSERVATION = 500
+_TRANSCRIPT_OPENING = 1500
 
 
 def spoken(step: Step) -> tuple[Message, ...]:
@@ -50,10 +51,17 @@ def said(step: Step) -> str:
     return f"Thought: {step.thought}\nAction: {step.action}" if step.thought else f"Action: {step.action}"
 
 
-def transcript(trajectory: Trajectory) -> str:
-    """An attempt for a reader: the steps of an episode, or else the reply; cut in the middle where it is long."""
-    told = [f"{said(step)}\nObservation: {cut(step.observation, _TRANSCRIPT_OBSERVATION)}" for step in trajectory.steps]
-    return cut("\n".join(told) if told else trajectory.reply.strip(), _TRANSCRIPT)
+def transcript(trajectory: Trajectory, *, opened: bool = False) -> str:
+    """An attempt for a reader: the steps of an episode, or else the reply; cut in the middle where it is long.
+
+    With `opened` it begins with what the world showed before the first step.
+    """
+    opening = cut(trajectory.opening.strip(), _TRANSCRIPT_OPENING) if opened else ""
+    told = [f"Observation: {opening}"] if opening else []
+    told += [
+        f"{said(step)}\nObservation: {cut(step.observation, _TRANSCRIPT_OBSERVATION)}" for step in trajectory.steps
+    ]
+    return cut("\n".join(told) if trajectory.steps else trajectory.reply.strip(), _TRANSCRIPT)
 
 
 def _size(message: Message) -> int:

@@ -11,7 +11,7 @@ from hardwon.actors.history import conversation, transcript
 from hardwon.actors.protocol import Generate, Hints
 from hardwon.actors.react_native import CallSpeech
 from hardwon.actors.react_text import TextSpeech
-from hardwon.environments.protocol import Environment, Observation
+from hardwon.environments.protocol import Environment
 from hardwon.evaluators.verdict import cut
 from hardwon.models.protocol import Completion, Message
 from hardwon.models.tools import Tool, ToolUse
@@ -71,7 +71,8 @@ class ReActActor:
     async def _episode(self, world: Environment, problem: Problem, hints: Hints, generate: Generate) -> Trajectory:
         speech: Speech = CallSpeech.of(self.tools) if is_native(self.tool_use, hints) else TextSpeech(self.tools)
         seen = await world.reset(0)
-        opening = _opening(problem, hints, speech, seen)
+        first = cut(seen.text, _LONGEST_OBSERVATION)
+        opening = _opening(problem, hints, speech, first)
         steps: list[Step] = []
         turns: list[tuple[Message, ...]] = []
         done: list[tuple[str, str]] = []
@@ -94,10 +95,10 @@ class ReActActor:
                 told = cut(seen.text, _LONGEST_OBSERVATION) + note
             steps.append(Step(thought, action or "", told))
             turns.append(speech.turn(completion, steps[-1]))
-        return Trajectory(seen.answer, reply, tuple(steps), seen.won, seen.reward)
+        return Trajectory(seen.answer, reply, tuple(steps), seen.won, seen.reward, first)
 
 
-def _opening(problem: Problem, hints: Hints, speech: Speech, first: Observation) -> tuple[Message, ...]:
+def _opening(problem: Problem, hints: Hints, speech: Speech, first: str) -> tuple[Message, ...]:
     """The rules of the game, and the task with all that is known of it before the first action."""
     previous = hints.previous
     return (
@@ -111,7 +112,7 @@ def _opening(problem: Problem, hints: Hints, speech: Speech, first: Observation)
                 previous=previous and transcript(previous.trajectory),
                 said=previous.feedback.text if previous and hints.feedback else "",
                 approach=hints.approach,
-                observation=cut(first.text, _LONGEST_OBSERVATION),
+                observation=first,
             ),
         ),
     )

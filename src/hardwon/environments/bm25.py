@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import re
 import unicodedata
@@ -10,11 +11,19 @@ from collections.abc import Iterable, Sequence
 
 _WORD = re.compile(r"\w+")
 _K1, _B = 1.2, 0.75
+_PLAIN = str.maketrans(
+    {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "‐": "-", "ø": "o", "ł": "l", "đ": "d", "ð": "d",
+     "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"}
+)  # fmt: skip
+"""Letters and signs that have no decomposition, as a keyboard without them writes them."""
 
 
 def folded(text: str) -> str:
-    """One spelling for texts that a reader takes for the same: case, accents, width and spaces make no difference."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
+    """One spelling for texts that a reader takes for the same.
+
+    Case, accents, width, spaces, the kind of a quote or dash, and the entities that HTML left make no difference.
+    """
+    plain = unicodedata.normalize("NFKD", html.unescape(text).casefold()).translate(_PLAIN)
     return " ".join("".join(sign for sign in plain if not unicodedata.combining(sign)).split())
 
 

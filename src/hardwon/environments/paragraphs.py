@@ -40,8 +40,9 @@ class Library:
             self._by_title.setdefault(folded(paragraph.title), paragraph)
 
     def titled(self, title: str) -> Paragraph | None:
-        """The paragraph with this title, whatever its case and accents; the first of several."""
-        return self._by_title.get(folded(title))
+        """The paragraph with this title, whatever its case and accents, in quotes or not; the first of several."""
+        plain = folded(title)
+        return self._by_title.get(plain) or self._by_title.get(plain.strip("\"'"))
 
     def search(self, words: str, most: int) -> list[Paragraph]:
         """The paragraphs that fit the words, best first."""

@@ -66,12 +66,17 @@ class Game:
         """One action; of several in one line the first is done."""
         plain = unicodedata.normalize("NFKD", action).encode("ascii", "ignore").decode().replace("\0", " ")
         command = _ONE_ACTION.split(plain.strip(), maxsplit=1)[0].strip()
-        verb = command.partition(" ")[0].lower()
-        if not command or verb in _OUTSIDE or verb.startswith("tw-"):
+        if not command or any(map(_is_outside, command.split(","))):  # "me, restart" restarts too
             return replace(self._last, text="That is no action of this world.")
         state, _, _ = self._game.step(command)
         self._last = _seen(state, state["feedback"])
         return self._last
+
+
+def _is_outside(order: str) -> bool:
+    """Whether an order is to the interpreter and not to the world."""
+    verb = order.strip(" \t\"'").partition(" ")[0].lower()
+    return verb in _OUTSIDE or verb.startswith("tw-")
 
 
 def _seen(state: dict[str, Any], text: str) -> Observation:

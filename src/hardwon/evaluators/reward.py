@@ -38,6 +38,6 @@ class EnvironmentReward:
         if score:
             text += f" The score is {score:.0%} of the whole."
         if trajectory.steps:
-            text += f"\nThe world said last: {cut(trajectory.steps[-1].observation.strip(), _LAST_WORDS)}"
+            text += f"\nThe last observation was: {cut(trajectory.steps[-1].observation.strip(), _LAST_WORDS)}"
         check = Check("goal", "fail", expected="reached", error="the goal was not reached", source=self.source)
         return Feedback("fail", score, text, (check,), self.source)

@@ -59,7 +59,7 @@ def _prompt(problem: Problem, trial: Trial, earlier: Sequence[Lesson], rejected:
     """Programs have a prompt for each form; what reasons or acts is shown as the way it went, not as its result."""
     values = {"problem": problem, "trial": trial, "earlier": earlier, "rejected": rejected}
     if problem.kind in ("question", "game"):
-        return render("reflection/attempt", form=form, attempt=transcript(trial.trajectory), **values)
+        return render("reflection/attempt", form=form, attempt=transcript(trial.trajectory, opened=True), **values)
     if problem.kind == "repository":
         change = cut(trial.trajectory.output or "(nothing)", _LONGEST_CHANGE)
         return render("reflection/repository", form=form, attempt=transcript(trial.trajectory), change=change, **values)
@@ -76,4 +76,5 @@ def _from_evidence(trial: Trial, form: Form) -> str:
 def _fact(check: Check) -> str:
     if check.expected is not None and check.observed is not None:
         return f"{check.call or check.name} should give {check.expected}, not {check.observed}"
-    return f"{check.call or check.name} ended in {check.error or 'failure'}"
+    error = check.error or "failure"
+    return f"{check.name}: {error}" if check.call is None else f"{check.call} ended in {error}"

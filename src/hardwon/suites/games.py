@@ -88,7 +88,7 @@ def game_task(
 
 def _toml(path: Path) -> Row:
     try:
-        return Row(str(path), tomllib.loads(path.read_text(encoding="utf-8")))
+        return Row(str(path), tomllib.loads(path.read_text(encoding="utf-8-sig")))
     except FileNotFoundError:
         raise UsageError(f"{path}: no such file; give settings as JSON or TOML, or leave --data out") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

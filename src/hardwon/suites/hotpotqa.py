@@ -98,7 +98,8 @@ def _columns(row: Row, context: Mapping[str, Any]) -> list[list[Any]]:
 
 def _paragraph(row: Row, place: int, pair: object) -> Paragraph:
     if not isinstance(pair, list) or len(pair) != 2:
-        raise row.wrong(f"context, paragraph {place}: this is {kind(pair)}; give [title, [sentence, …]]")
+        what = f"an array of {len(pair)}" if isinstance(pair, list) else kind(pair)
+        raise row.wrong(f"context, paragraph {place}: this is {what}; give [title, [sentence, …]]")
     title, sentences = pair
     if not isinstance(title, str) or not title.strip():
         raise row.wrong(f"context, paragraph {place}: its title is {kind(title)}, or blank; give a text")

@@ -201,7 +201,7 @@ def _chosen(trials: Sequence[Trial], submitted: Trial) -> list[Trial]:
 def _told(trial: Trial) -> str:
     made = trial.trajectory
     if made.steps:
-        return transcript(made)
+        return transcript(made, opened=True)
     return (made.output or made.reply).strip()
 
 
