@@ -19,9 +19,8 @@ from hardwon.evaluators.answers import (
     f1,
     final_answer,
     normalised,
-    number_in,
-    same_number,
 )
+from hardwon.evaluators.numeric import number_in, same_number
 from hardwon.evaluators.oracle_answer import OracleAnswer
 from hardwon.trial import Feedback, Step, Trajectory
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hardwon.evaluators.answers import AnswerKind, exact_match, f1, normalised, number_in, same_number, spelling
+from hardwon.evaluators.answers import AnswerKind, exact_match, f1, normalised, spelling
+from hardwon.evaluators.numeric import number_in, same_number
 from hardwon.evaluators.verdict import cut, no_output
 from hardwon.task import Ask
 from hardwon.trial import Check, Feedback, Source, Trajectory

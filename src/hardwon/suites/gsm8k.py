@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from hardwon.errors import UsageError
-from hardwon.evaluators.answers import number_in
+from hardwon.evaluators.numeric import number_in
 from hardwon.sandbox.protocol import Sandbox
 from hardwon.suites.protocol import SuiteOptions
 from hardwon.suites.questions import Question, build_all, short_id, solutions_of
