@@ -165,7 +165,8 @@ def test_no_text_breaks_the_reading_of_numbers(text: str) -> None:
         ("Answer:\n- Paris\n- Rome", "Paris"), (r"Answer: \boxed{\text{Paris}}", "Paris"),
         ("So.\n__Answer:__ Paris", "Paris"), ("So.\nAnswer：Paris", "Paris"),
         ("Answer: <answer>Paris</answer>", "Paris"), ("Answer: The answer is Paris.", "Paris"),
-        ("We know the answer: it is\nhard", "it is"),
+        ("We know the answer: it is\nhard", "it is"), ("So.\nAnswer:\n\\[\n(1 + 2) * 8\n\\]", "(1 + 2) * 8"),
+        ("Therefore, the answer is:\n\\[\n\\boxed{(1 + 2) * 8}\n\\]", "(1 + 2) * 8"),
     ],
 )  # fmt: skip
 def test_the_final_answer_of_a_reply_is_found(reply: str, answer: str | None) -> None:

@@ -83,6 +83,11 @@ def test_a_right_expression_passes_however_it_is_written(answer: str) -> None:
     assert (feedback.verdict, feedback.score, feedback.source) == ("pass", 1.0, "grounded")
 
 
+def test_a_fraction_may_be_written_as_in_latex() -> None:
+    assert check((3, 3, 8, 8), r"\frac{8}{3 - \frac{8}{3}} = 24").verdict == "pass"
+    assert check((1, 4, 5, 6), r"\frac{4}{1 - 5 / 6}").verdict == "pass"
+
+
 @pytest.mark.parametrize(
     ("answer", "score", "says"),
     [

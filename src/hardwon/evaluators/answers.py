@@ -30,8 +30,9 @@ _SENTENCE_END = re.compile(r"(?:(?<=[a-z)\]]{3})|(?<=\b[Yy]es)|(?<=\b[Nn]o)|(?<=
 """A full stop that is no abbreviation's."""
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _HASHED = re.compile(r"^\s*####[ \t]*(\S.*)$", re.MULTILINE)
-_FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$", re.MULTILINE)
-_BULLET = re.compile(r"(?:[-*•]|\d+[.)])[ \t]+(?=\S)")
+_FENCE = re.compile(r"^[ \t]*(?:```[\w-]*|\\[\[\]]|\$\$)[ \t]*$", re.MULTILINE)
+"""A line that only opens or closes a block of code or a formula."""
+_BULLET = re.compile(r"\A(?:[-*•]|\d+[.)])[ \t]+(?=\S)")
 _AGAIN = re.compile(r"\A(?:the\s+)?(?:final\s+)?answer(?:\s+is\s*[:：]?|\s*[:：])\s+(?=\S)", re.IGNORECASE)
 _WRAPPED = re.compile(
     r"(?:\\[(\[]\s*)?\\(?:text|mathrm|mathbf)\s*\{([^{}]*)\}(?:\s*\\[)\]])?|<answer>(.*?)(?:</answer>|$)", re.I

@@ -23,6 +23,7 @@ _SPELLINGS = {
     "\\[": "", "\\]": "", "$": "", "`": "",
 }  # fmt: skip
 _SPELLED = re.compile("|".join(map(re.escape, sorted(_SPELLINGS, key=len, reverse=True))))
+_FRACTION = re.compile(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}")
 _TIMES = re.compile(r"(?<=[\d)])\s*[xX]\s*(?=[\d(])")
 _OUTCOME = re.compile(
     rf"^\s*{TARGET}\s*=|\(\s*=\s*{TARGET}\s*\)\s*\.?\s*$|(?:,?\s*which)?\s+(?:equals|gives|is)\s+{TARGET}\s*\.?\s*$"
@@ -75,7 +76,10 @@ def parse_expression(answer: str) -> ast.expr:
     """
     if len(answer.strip()) > 2 * _LONGEST:
         raise ValueError("The answer is too long to be one expression")
-    text = _TIMES.sub("*", _SPELLED.sub(lambda found: _SPELLINGS[found[0]], answer.strip()))
+    plain = answer.strip()
+    while _FRACTION.search(plain):  # from the inside out
+        plain = _FRACTION.sub(r"((\1)/(\2))", plain)
+    text = _TIMES.sub("*", _SPELLED.sub(lambda found: _SPELLINGS[found[0]], plain))
     text = _OUTCOME.sub("", text).strip().rstrip(".").rstrip()
     if len(text) > _LONGEST:
         raise ValueError("The answer is too long to be one expression")
