@@ -73,7 +73,7 @@ def test_exports_that_do_not_fit_the_run_are_refused(
         (["--format", "swebench"], "is no work in a repository"),
         (["--format", "trajectories"], "give one with --output"),
         (["--format", "trajectories", "-o", "told"], "the run holds no episode"),
-        (["--format", "parquet"], "choose humaneval, evalplus, swebench or trajectories"),
+        (["--format", "parquet"], "choose humaneval, evalplus, answers, swebench or trajectories"),
         (["--seed", "5"], "--seed 5: the run has no such seed"),
     ):
         done = hardwon("export", "out", *asked)

@@ -61,10 +61,20 @@ def test_exported_episodes_tell_what_was_done_and_that_the_feedback_was_the_hidd
     run(tmp_path, "multi-hop", script, "--feedback", "oracle", "--strategy", "last_attempt", "--trials", 2)
     done = hardwon(tmp_path, "export", "out", "--format", "trajectories", "-o", "told")
     assert done.returncode == 0, done.stderr
+    answers = hardwon(tmp_path, "export", "out", "--format", "answers")
+    assert json.loads(answers.stdout) == {"answer": {HEIGHT: "1"}, "sp": {}}
+    refused = hardwon(tmp_path, "export", "out")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"--format humaneval: {HEIGHT} is a task of kind question; choose answers" in refused.stderr
     name = HEIGHT.replace("/", "__")
     first, second = (tmp_path / "told" / name / f"{name}{n}.traj.json" for n in ("", ".trial-2"))
     told = json.loads(first.read_text())
-    assert told["info"]["hardwon"]["feedback"] == "oracle feedback"
+    meant = told["info"]["hardwon"]
+    assert (meant["feedback"], meant["submitted"], meant["solved"]) == ("oracle feedback", True, False)
+    assert (meant["verdict"], meant["score"]) == ("fail", 0.0)
+    assert "won" not in meant  # nobody wins a question
+    other = json.loads(second.read_text())["info"]["hardwon"]
+    assert (other["submitted"], other["solved"], other["verdict"]) == (False, None, "fail")
     assert told["info"]["config"]["agent_type"].endswith("ReActActor")
     assert (told["info"]["exit_status"], told["info"]["submission"]) == ("Submitted", "1")
     acted = [said["extra"]["actions"] for said in told["messages"] if said["role"] == "assistant"]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hardwon.runs.journal import Journal
     from hardwon.runs.row import Row
 
-_FORMS = ("humaneval", "evalplus", "swebench", "trajectories")
+_FORMS = ("humaneval", "evalplus", "answers", "swebench", "trajectories")
 
 
 def export(
@@ -28,8 +28,9 @@ def export(
 ) -> None:
     """Write a run's submissions as others grade them, or its attempts as others read them.
 
-    humaneval, evalplus: samples for the package of that name. swebench: predictions for sb-cli and the SWE-bench
-    harness, one JSON object, or JSON lines where the output ends in .jsonl. trajectories: mini-SWE-agent's traj.json.
+    humaneval, evalplus: samples for the package of that name. answers: a file of predictions as HotpotQA's. swebench:
+    predictions for sb-cli and the SWE-bench harness, one JSON object, or JSON lines where the output ends in .jsonl.
+    trajectories: mini-SWE-agent's traj.json.
     """
     from hardwon.errors import UsageError
     from hardwon.runs.folder import read_config
@@ -72,7 +73,7 @@ def _of_one_side(rows: list[Row], arm: str | None, seed: int | None) -> list[Row
 
 def _text(journal: Journal, rows: list[Row], model: str, form: str, *, lines: bool) -> str:
     from hardwon.errors import UsageError
-    from hardwon.runs.export import samples
+    from hardwon.runs.export import answers, samples
     from hardwon.runs.predictions import as_lines, as_object, predictions_of
 
     kinds = _of_tasks(journal, "kind")
@@ -84,6 +85,13 @@ def _text(journal: Journal, rows: list[Row], model: str, form: str, *, lines: bo
             )
         found = predictions_of(journal, rows, model)
         return as_lines(found) if lines else as_object(found)
+    strangers = [row.task_id for row in rows if (kinds.get(row.task_id) == "question") != (form == "answers")]
+    if strangers:
+        held = kinds.get(strangers[0])
+        mend = {"question": "answers", "repository": "swebench", "game": "trajectories"}.get(str(held), "humaneval")
+        raise UsageError(f"--format {form}: {strangers[0]} is a task of kind {held}; choose {mend}")
+    if form == "answers":
+        return answers(rows)
     return samples(rows, form, _of_tasks(journal, "prompt"))
 
 

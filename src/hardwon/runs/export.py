@@ -34,6 +34,15 @@ def samples(rows: Sequence[Row], form: str, prompts: dict[str, str]) -> str:
     return "".join(lines)
 
 
+def answers(rows: Sequence[Row]) -> str:
+    """The answers handed in, by task id, as HotpotQA's evaluation reads predictions: `answer`, and `sp` left empty.
+
+    Source: github.com/hotpotqa/hotpot, hotpot_evaluate_v1.py.
+    """
+    handed = {row.task_id: row.submission for row in rows if row.submission is not None}
+    return json_line({"answer": handed, "sp": {}})
+
+
 def _completion(prompt: str, program: str) -> str:
     """What makes `prompt + completion` the program: the rest where it repeats the prompt, else all after a stub."""
     if prompt and program.startswith(prompt):

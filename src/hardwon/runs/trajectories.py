@@ -10,10 +10,10 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hardwon.errors import UsageError
 from hardwon.models.tools import ToolCall, read_arguments
@@ -23,6 +23,7 @@ from hardwon.runs.row import Row
 from hardwon.runs.stages import delivered
 from hardwon.trial import Step, Trajectory
 
+T = TypeVar("T")
 FORMAT = "mini-swe-agent-1.1"
 _READ = ("mini-swe-agent-1", FORMAT)
 _LONGEST_NAME = 200
@@ -49,6 +50,7 @@ def attempts(journal: Journal, rows: list[Row], model: str) -> Iterator[tuple[Pa
     """
     handed = {key: payload["trial"] for key, payload in delivered(journal)}
     names = _names({row.task_id for row in rows})
+    kinds = {key.task_id: str(task.get("kind")) for key, _, task in journal.payloads("task")}
     for row in rows:
         key = Key(row.task_id, row.arm, row.seed)
         name = names[row.task_id]
@@ -58,7 +60,7 @@ def attempts(journal: Journal, rows: list[Row], model: str) -> Iterator[tuple[Pa
             number = index + 1
             submitted = number == handed.get(key, _best(row))
             file = f"{name}.traj.json" if submitted else f"{name}.trial-{number}.traj.json"
-            content = _content(row, number, episode, asked, model)
+            content = _content(row, kinds[row.task_id], number, submitted, episode, asked, model)
             yield Path(name) / file, json.dumps(content, indent=2, ensure_ascii=True) + "\n"
 
 
@@ -110,15 +112,17 @@ def _names(ids: Iterable[str]) -> dict[str, str]:
     return plain
 
 
-def _content(row: Row, number: int, episode: Payload, asked: list[Payload], model: str) -> dict[str, Any]:
+def _content(
+    row: Row, kind: str, number: int, submitted: bool, episode: Payload, asked: list[Payload], model: str
+) -> dict[str, Any]:
     costs = [call["completion"]["usage"]["cost_usd"] for call in asked]
     patch = episode["output"] or ""
-    world = episode["won"] is not None
+    commands = kind == "repository"
     if patch or episode["won"]:
         status = "Submitted"
     else:
-        status = "LimitsExceeded" if world or row.stop == "budget" else "EmptySubmission"
-    agent = "hardwon.actors.react.ReActActor" if world else "hardwon.actors.shell.ShellActor"
+        status = "EmptySubmission" if commands and row.stop != "budget" else "LimitsExceeded"
+    agent = "hardwon.actors.shell.ShellActor" if commands else "hardwon.actors.react.ReActActor"
     ended = {"role": "exit", "content": patch, "extra": {"exit_status": status, "submission": patch}}
     return {
         "info": {
@@ -135,25 +139,33 @@ def _content(row: Row, number: int, episode: Payload, asked: list[Payload], mode
                 "seed": row.seed,
                 "trial": number,
                 "stop": row.stop,
-                "solved": row.solved,
+                "submitted": submitted,
+                "solved": row.solved if submitted else None,
+                "verdict": _at(row.trial_verdicts, number),
+                "score": _at(row.trial_scores, number),
                 "feedback": "oracle feedback" if row.feedback == "oracle" else row.feedback,
-                **({"won": episode["won"], "reward": episode["reward"]} if world else {}),
+                **({"won": episode["won"], "reward": episode["reward"]} if kind == "game" else {}),
             },
         },
         "instance_id": row.task_id,
-        "messages": [*_conversation(episode, asked), ended],
+        "messages": [*_conversation(episode, asked, commands), ended],
         "trajectory_format": FORMAT,
     }
 
 
-def _conversation(episode: Payload, asked: list[Payload]) -> list[dict[str, Any]]:
+def _at(values: Sequence[T], number: int) -> T | None:
+    """Of the trial with this number; None where the row was written before it was kept."""
+    return values[number - 1] if number <= len(values) else None
+
+
+def _conversation(episode: Payload, asked: list[Payload], commands: bool) -> list[dict[str, Any]]:
     """The opening, then each reply with what was answered: the last messages of the call after it."""
     if not asked:
         return []
     said: list[dict[str, Any]] = [{"role": role, "content": content} for role, content in asked[0]["messages"]]
     for place, call in enumerate(asked):
         made = [ToolCall(*values) for values in call["completion"].get("tool_calls", ())]
-        acted = [step["action"] for step in episode["steps"][place : place + 1]] if episode["won"] is not None else None
+        acted = None if commands else [step["action"] for step in episode["steps"][place : place + 1]]
         said.append(_reply(call["completion"], made, acted))
         ids = [{"tool_call_id": tool_call.id} for tool_call in made] or [{}]
         answers: list[list[str]] = []

@@ -139,7 +139,8 @@ def _attempts(
         elif event.kind == "episode":
             trajectory, current = trajectory_from(event.payload), event.index + 1
             made = attempt(current)
-            made.output, made.steps, made.won = trajectory.output, trajectory.steps, trajectory.won
+            made.output, made.steps = trajectory.output, trajectory.steps
+            made.won = trajectory.won if problem and problem.kind == "game" else None
         elif event.kind == "check":
             current = event.index + 1
             attempt(current).feedback = feedback_from(event.payload)
