@@ -116,7 +116,8 @@ def _told(happening: Happening) -> str:
     feedback = happening.feedback
     decided = [check for check in feedback.checks if check.status != "no_evidence"]
     passed = sum(check.status == "pass" for check in decided)
-    told = f"trial {happening.number}: {feedback.verdict.replace('_', ' ')} ({passed} of {len(decided)} visible checks)"
+    checks = "checks against the hidden answer" if feedback.source == "oracle" else "visible checks"
+    told = f"trial {happening.number}: {feedback.verdict.replace('_', ' ')} ({passed} of {len(decided)} {checks})"
     if feedback.failing:
         first = feedback.failing[0]
         what = first.call or first.name

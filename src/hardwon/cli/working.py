@@ -151,7 +151,7 @@ def need_feedback(strategy: Strategy, tasks: Sequence[Task], fallback: bool) -> 
     else:
         mend = "--feedback oracle (the hidden answer's verdict, labelled on every row)"
     raise UsageError(
-        f"strategy {strategy.name} learns from checked failures, and none of these tasks has a visible test; give "
+        f"strategy {strategy.name} goes by checked failures, and none of these tasks has a visible test; give "
         f"{mend}, or --fallback single"
     )
 

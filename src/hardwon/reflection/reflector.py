@@ -68,7 +68,7 @@ def _prompt(problem: Problem, trial: Trial, earlier: Sequence[Lesson], rejected:
 
 def _from_evidence(trial: Trial, form: Form) -> str:
     facts = "" if form == "blind" else "; ".join(_fact(check) for check in trial.feedback.failing[:3])
-    said = facts or ("" if form == "blind" else trial.feedback.text)
+    said = (facts or ("" if form == "blind" else trial.feedback.text)).rstrip(".")
     wrong = f"Attempt {trial.number} was wrong{f': {said}' if said else ''}."
     return f"{wrong} Take another approach that gets this right."
 

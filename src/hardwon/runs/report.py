@@ -110,9 +110,9 @@ def remarks(summaries: Sequence[Summary]) -> list[str]:
     """What a reader should know beside the numbers, one sentence each."""
     said = []
     if any(s.oracle for s in summaries):
-        said.append("oracle feedback: the loop saw the hidden answer's verdict; not comparable with blind runs.")
+        said.append("oracle feedback: a loop saw the hidden answer's verdict; not comparable with blind runs.")
     if any(s.graded_on.get("visible") for s in summaries):
-        said.append("Some tasks have no hidden tests: they are graded on the tests that the loop saw.")
+        said.append("Some tasks hide nothing from the loop: what it saw grades them (tests, a game, rules).")
     if any(s.votes for s in summaries):
         said.append("Some choices rest on the model's own vote: ungrounded.")
     if any(s.errors for s in summaries):

@@ -33,7 +33,9 @@ def title(config: Mapping[str, Any], comparison: Comparison) -> str:
 def tables(comparison: Comparison) -> list[Table]:
     """What was solved, what it took, what a solved task cost, pass@k over seeds if any, and the paired differences."""
     arms = comparison.arms
-    oracle = f"; oracle feedback: {', '.join(a.arm for a in arms if a.oracle)}" if any(a.oracle for a in arms) else ""
+    labelled = [a.arm for a in arms if a.oracle]
+    named = "all arms" if len(labelled) == len(arms) else ", ".join(labelled)
+    oracle = f"; oracle feedback: {named}" if labelled else ""
     interval = f"{100 * comparison.confidence:g} % interval"
     found = [
         Table(

@@ -73,7 +73,7 @@ def _did_not_pay(found: Difference) -> str:
 def _labels(arms: Sequence[ArmResult]) -> Iterator[str]:
     if oracle := [arm.arm for arm in arms if arm.oracle]:
         yield (
-            f"oracle feedback ({', '.join(oracle)}): the loop saw the hidden answer's verdict; not comparable with"
+            f"oracle feedback ({_all_or(oracle, arms)}): a loop saw the hidden answer's verdict; not comparable with"
             " blind runs."
         )
     if generated := [arm.arm for arm in arms if arm.feedback.get("generated")]:
@@ -81,7 +81,11 @@ def _labels(arms: Sequence[ArmResult]) -> Iterator[str]:
     if voted := [f"{arm.arm} {arm.votes}" for arm in arms if arm.votes]:
         yield f"Choices made by model vote are ungrounded: no evidence stands behind them ({', '.join(voted)})."
     if any(arm.graded_on.get("visible") for arm in arms):
-        yield "Some tasks have no hidden tests: they are graded on the tests that the loop saw."
+        yield "Some tasks hide nothing from the loop: what it saw grades them (tests, a game, rules)."
+
+
+def _all_or(named: Sequence[str], arms: Sequence[ArmResult]) -> str:
+    return "all arms" if len(named) == len(arms) > 1 else ", ".join(named)
 
 
 def _gaps(comparison: Comparison) -> Iterator[str]:
