@@ -10,6 +10,7 @@ import pytest
 
 from hardwon.evaluators import FunctionCheck, GeneratedTests, StdioTests, UnitTests
 from hardwon.evaluators.audit import Exam, TaskAudit, audit_all, audit_task, summarise_audit
+from hardwon.evaluators.oracle_answer import OracleAnswer
 from hardwon.sandbox.protocol import FunctionTests, Sandbox, StdioCase
 from hardwon.suites import starter
 from hardwon.suites.protocol import SuiteOptions
@@ -123,6 +124,16 @@ def test_tests_that_show_nothing_are_worth_no_trust(audit: Audit) -> None:
     found = audit("larger(1, 2)")
     assert (feedback_of(found).evidence, found.trust) == (False, 0.0)
     assert audit(None).trust == 0.0
+
+
+def test_the_trust_of_an_answer_that_decides_is_unknown_and_without_feedback_there_is_none(
+    run: Callable[..., Any],
+) -> None:
+    gold = OracleAnswer(("5",), "number")
+    for feedback, trust in ((gold, None), (None, 0.0)):
+        task = Task(Problem("q/1", "What is 2 + 3?", "question"), feedback, gold, "d")
+        found = run(audit_task(task))
+        assert (found.trust, found.remarks) == (trust, ("its answer decides: there are no tests to attack",))
 
 
 def test_the_trust_of_tests_that_a_model_would_write_is_unknown(audit: Audit, sandbox: Sandbox) -> None:

@@ -83,7 +83,8 @@ def check_trust(least: float | None) -> None:
 async def trusted(tasks: Sequence[Task], solutions: Mapping[str, str], least: float) -> tuple[Task, ...]:
     """The tasks with their trust; those below `least` without feedback, so that each is worked once and not looped on.
 
-    A task whose only feedback is what a model would write has no trust that can be known, and keeps its feedback.
+    A task whose only feedback is what a model would write, or an answer's or a game's own, has no trust that can be
+    known, and keeps its feedback.
     Raises InfrastructureError if a task could not be audited: what is worked on must not hang on trouble.
     """
     print(f"--require-trust {least:g}: auditing the feedback of {len(tasks)} tasks first", file=sys.stderr)
@@ -100,8 +101,11 @@ async def trusted(tasks: Sequence[Task], solutions: Mapping[str, str], least: fl
     ]
     refused = sum(task.trust is not None and task.trust < least for task in known)
     print(f"{refused} of {len(known)} tasks are below and get one pass, without a loop", file=sys.stderr)
-    if unknown := sum(task.trust is None for task in known):
+    beyond = sum(audit.beyond for audit in audits)
+    if unknown := sum(task.trust is None for task in known) - beyond:
         print(f"{unknown} have only tests that a model would write: not known, and not refused", file=sys.stderr)
+    if beyond:
+        print(f"{beyond} are decided by an answer or a game: nothing to attack, and not refused", file=sys.stderr)
     return tuple(known)
 
 

@@ -28,6 +28,9 @@ DATA = Path(__file__).parent / "data" / "households.toml"
 STEPS = 50
 """As in the experiments of ReAct and Reflexion."""
 
+NEEDED = ("textworld", "alfworld", "fast_downward")
+"""Modules of the extra `games`."""
+
 _SPLITS = {"train", "valid_train", "valid_seen", "valid_unseen"}
 _GOAL = re.compile(r'Your task is to: ([^"\n]*?)\.?\s*"')
 
@@ -36,7 +39,7 @@ def load(options: SuiteOptions, sandbox: Sandbox) -> tuple[Task, ...]:
     """Raises UsageError that names the folder or game file that is wrong, or the extra that is missing."""
     refuse_generated(options)
     feedback: Source = "none" if options.feedback == "visible" else "oracle"
-    need_extra("alfworld", "textworld", "alfworld", "fast_downward")
+    need_extra("alfworld", *NEEDED)
     if options.data is not None:
         return _own(options, options.data, feedback)
     chosen = choose(list(houses().items()), lambda item: item[0], options)

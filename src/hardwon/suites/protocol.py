@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from hardwon.sandbox.protocol import Limits, Sandbox
+from hardwon.suites.about import About
 from hardwon.suites.picking import Picking
 from hardwon.task import Task
 
@@ -42,6 +43,7 @@ class Suite:
     is chosen; None if the data decides (`visible` when every task has visible tests of its own, else `generated`).
     `load` reads and checks all of the data before it returns, in file order, and raises UsageError for what is wrong.
     `solutions` gives known solutions by task id, as far as the data holds any; no task carries its own (law 1).
+    `about` says what else there is to know; None if nothing is.
     """
 
     name: str
@@ -50,3 +52,4 @@ class Suite:
     default_feedback: FeedbackKind | None
     load: Callable[[SuiteOptions, Sandbox], tuple[Task, ...]]
     solutions: Callable[[SuiteOptions], Mapping[str, str]] = lambda _: {}
+    about: Callable[[], About | None] = lambda: None

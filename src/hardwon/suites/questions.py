@@ -18,7 +18,7 @@ from hardwon.suites.protocol import SuiteOptions
 from hardwon.suites.read import Row
 from hardwon.task import Problem, Task
 
-_STEPS = 8
+STEPS = 8
 """Most actions of an episode; the agents of the original had 6 to 7."""
 
 
@@ -80,6 +80,6 @@ def _task(item: Question, *, oracle: bool) -> Task:
         digest=item.digest,
         behaviour=behaviour,
         environment=partial(ParagraphWorld, item.library),
-        steps=_STEPS,
+        steps=STEPS,
         tools=TOOLS,
     )

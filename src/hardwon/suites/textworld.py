@@ -25,6 +25,9 @@ SETTINGS = {"games": 10, "rooms": 3, "objects": 6, "quest": 4, "seed": 1, "steps
 MOST = {"games": 1000, "rooms": 50, "objects": 100, "quest": 30, "steps": 1000}
 """Making larger games takes minutes."""
 
+NEEDED = ("textworld",)
+"""Modules of the extra `games`."""
+
 
 def load(options: SuiteOptions, sandbox: Sandbox) -> tuple[Task, ...]:
     """Makes the games that are not there yet, about a second each.
@@ -33,7 +36,7 @@ def load(options: SuiteOptions, sandbox: Sandbox) -> tuple[Task, ...]:
     """
     settings = read_settings(options.data, SETTINGS, MOST)
     refuse_generated(options)
-    need_extra("textworld", "textworld")
+    need_extra("textworld", *NEEDED)
     return tuple(
         game_task(
             Problem(task_id, objective, "game"),

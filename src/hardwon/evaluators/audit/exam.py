@@ -37,7 +37,8 @@ async def audit_task(task: Task, solution: str | None = None, *, reruns: int = 3
     attack are checked `reruns` times: an evaluator that changes its mind is flaky. Raises InfrastructureError.
     """
     if task.problem.kind not in ("function", "stdio"):
-        return TaskAudit(task.id, remarks=("its answer decides: there are no tests to attack",))
+        told = ("its answer decides: there are no tests to attack",)
+        return TaskAudit(task.id, remarks=told, beyond=task.feedback is not None)
     panel = panel_of(task)
     evaluators = panel.evaluators
     if not evaluators:

@@ -104,7 +104,8 @@ class TaskAudit:
 
     `feedback` and `grader` are None where the task has none; they are the same object where both use the same tests
     (`same_tests`). `solution` says whether there was a known solution to make mutants of; `remarks` say what could not
-    be done, or what is odd. `error` is the infrastructure's trouble, with which nothing was found out (law 8).
+    be done, or what is odd. `error` is the infrastructure's trouble, with which nothing was found out (law 8). `beyond`
+    says that there is feedback, and that it has no tests which could be attacked: an answer's, a game's.
     """
 
     task_id: str
@@ -114,11 +115,12 @@ class TaskAudit:
     solution: bool = False
     remarks: tuple[str, ...] = ()
     error: str | None = None
+    beyond: bool = False
 
     @property
     def trust(self) -> float | None:
         """That of the feedback evaluator; 0 where there is none; None where it can not be known without a model."""
-        if self.error is not None:
+        if self.error is not None or self.beyond:
             return None
         return 0.0 if self.feedback is None else self.feedback.trust
 
