@@ -82,6 +82,16 @@ def test_exported_episodes_tell_what_was_done_and_that_the_feedback_was_the_hidd
     assert read_attempt(second).trajectory.steps[0].action == "Finish[2]"
 
 
+def test_an_episode_takes_as_many_steps_as_are_asked_for_and_the_run_is_known_by_it(tmp_path: Path) -> None:
+    script = {HEIGHT: {"act": [f"Action: Search[{n}]" for n in range(9)]}}
+    for asked, taken in ((("--steps", 2), 2), ((), 8)):
+        (row,) = run(tmp_path, "multi-hop", script, "--feedback", "oracle", "--strategy", "single", "--fresh", *asked)
+        settings = json.loads((tmp_path / "out" / "config.json").read_text())["settings"]
+        assert (row["calls"], settings.get("steps")) == (taken, asked[1] if asked else None)
+    refused = hardwon(tmp_path, "run", "word-problems", "--steps", 2, "--model", "script:script.json")
+    assert (refused.returncode, "--steps 2: no agent acts in these tasks" in refused.stderr) == (2, True)
+
+
 def test_the_published_array_its_lines_and_its_columns_are_the_same_tasks(tmp_path: Path, sandbox: Sandbox) -> None:
     columns = {
         **FIRST,

@@ -40,6 +40,13 @@ def with_tool_use(tasks: Sequence[Task], use: ToolUse) -> tuple[Task, ...]:
     return tuple(replace(task, tool_use=use) if isinstance(task, _ACTING) else task for task in tasks)
 
 
+def with_steps(tasks: Sequence[Task], steps: int | None) -> tuple[Task, ...]:
+    """The tasks, an episode of each of at most `steps` actions. Raises UsageError where no agent acts in any."""
+    if steps is not None and tasks and not tool_uses(tasks):
+        raise UsageError(f"--steps {steps}: no agent acts in these tasks, they are answered in one reply; leave it out")
+    return tuple(replace(task, steps=steps) if steps and isinstance(task, _ACTING) else task for task in tasks)
+
+
 def tool_uses(tasks: Iterable[Task]) -> set[ToolUse]:
     """How the agents are to act that work these tasks; empty where there are none."""
     return {task.tool_use for task in tasks if isinstance(task, _ACTING)}

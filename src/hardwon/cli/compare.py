@@ -43,6 +43,7 @@ def compare(
     max_tokens: o.MaxTokens = 1024,
     prompts: o.Prompts = None,
     tools: o.Tools = "auto",
+    steps: o.Steps = None,
     sandbox: o.SandboxName = None,
     bank: o.BankPlace = None,
     recall: o.Recall = None,
@@ -104,6 +105,7 @@ def compare(
             reuse=reuse,
             require_trust=require_trust,
             tools=o.one_of("--tools", tools, o.TOOL_USES),
+            steps=steps,
             bank=BankOptions(bank, recall, learn, withhold, embedder, judge=judge),
         )
     )

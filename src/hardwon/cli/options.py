@@ -82,6 +82,16 @@ Tools = Annotated[
     str,
     typer.Option("--tools", help="How agents act: native tool calls, text, or auto: native with hosted models."),
 ]
+Steps = Annotated[
+    int | None,
+    typer.Option(
+        "--steps",
+        min=1,
+        metavar="N",
+        help="Most actions of an agent's episode. Default: the suite's.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Fallback = Annotated[
     str | None,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hardwon import prompts as prompt_texts
-from hardwon.actors.choose import tool_settings, tool_uses, with_tool_use
+from hardwon.actors.choose import tool_settings, tool_uses, with_steps, with_tool_use
 from hardwon.cli.auditing import check_trust, trusted
 from hardwon.cli.bank_proof import show_effects
 from hardwon.cli.banking import BankOptions
@@ -55,6 +55,7 @@ class RunOptions:
     checkouts: Path | None = None
     bank: BankOptions = field(default_factory=BankOptions)
     tools: ToolUse = "auto"
+    steps: int | None = None
 
     @property
     def compared(self) -> bool:
@@ -82,13 +83,14 @@ async def _work(options: RunOptions) -> int:
         chosen = SuiteOptions(
             options.data, options.feedback, options.ids, options.limit, limits, options.picking, options.checkouts
         )
-        tasks = with_tool_use(suite.load(chosen, sandbox), options.tools)
+        tasks = with_steps(with_tool_use(suite.load(chosen, sandbox), options.tools), options.steps)
         for strategy in {arm.name: arm.strategy for arm in options.arms}.values():
             need_feedback(strategy, tasks, options.fallback)
         model = ready_model(loop.model or config.model, parallel=workers)
         need_price(options.arms[0].budget, model)
         feedback = options.feedback or _default_feedback(tasks)
         choices: dict[str, Any] = tool_settings(tool_uses(tasks), model)
+        choices |= {} if options.steps is None else {"steps": options.steps}
         if any(learns(arm.strategy) for arm in options.arms):
             # what such an arm does on a task depends on those before it: another selection is another run
             choices["order"] = hashlib.sha256("\0".join(task.id for task in tasks).encode()).hexdigest()[:8]
