@@ -220,6 +220,18 @@ def test_a_budget_of_calls_is_never_exceeded(tmp_path: Path) -> None:
     assert {row["stop"] for row in found if row["calls"] == 3 and row["solved"] is False} <= {"budget", "trials"}
 
 
+def test_a_comparison_works_the_tasks_that_are_picked_in_every_arm(tmp_path: Path) -> None:
+    write_suite(tmp_path)
+    picked = ("--select", "/[0-3]$", "--shuffle", 1, "--slice", ":2", "--out", "out")
+    done = start(tmp_path, arguments(*picked, arms="single,best_of_n", budget="calls=2"))
+    assert done.returncode == 0, done.stderr
+    found = {
+        arm: {row["task_id"] for row in rows(tmp_path / "out") if row["arm"] == arm} for arm in ("single", "best_of_n")
+    }
+    assert found["single"] == found["best_of_n"]
+    assert len(found["single"] - {"add/4"}) == 2
+
+
 def test_two_seeds_give_rows_for_both(compared: tuple[Path, str]) -> None:
     folder, _ = compared
     found = {(row["task_id"], row["arm"], row["seed"]) for row in rows(folder)}

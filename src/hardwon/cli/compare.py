@@ -30,6 +30,10 @@ def compare(
     seed: o.Seed = 0,
     limit: o.Limit = None,
     ids: o.Ids = None,
+    select: o.Select = None,
+    shuffle: o.Shuffle = None,
+    part: o.Slice = None,
+    checkouts: o.Checkouts = None,
     workers: o.Workers = None,
     feedback: o.FeedbackName = None,
     fallback: o.Fallback = None,
@@ -68,6 +72,7 @@ def compare(
     from hardwon.cli.showing import check_form
     from hardwon.cli.working import RunOptions, work
     from hardwon.errors import UsageError
+    from hardwon.suites.picking import Picking
 
     chosen = ArmOptions(budget, temperature, max_tokens).arms(arms, range(seed, seed + seeds))
     limits = chosen[0].budget
@@ -96,6 +101,8 @@ def compare(
             data=data,
             limit=limit,
             ids=o.id_list(ids),
+            picking=Picking(select, shuffle, part),
+            checkouts=checkouts,
             workers=workers,
             feedback=o.one_of("--feedback", feedback, ("visible", "generated", "oracle")),
             fallback=o.one_of("--fallback", fallback, ("single",)) is not None,
