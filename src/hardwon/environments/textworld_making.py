@@ -43,6 +43,8 @@ def make_games(folder: Path, size: GameSize, seeds: Sequence[int]) -> dict[int, 
         raise UsageError(
             f"{folder}: {error.strerror}, and games are kept there; set HARDWON_CACHE to a folder"
         ) from None
+    if lacking:
+        print(f"making {len(lacking)} games of TextWorld, kept in {folder}", file=sys.stderr, flush=True)
     shares = [share for n in range(_AT_ONCE) if (share := lacking[n::_AT_ONCE])]
     makers = [_maker(folder, size, share) for share in shares]
     told = []
@@ -50,14 +52,18 @@ def make_games(folder: Path, size: GameSize, seeds: Sequence[int]) -> dict[int, 
         for maker, share in zip(makers, shares, strict=True):
             told.append(maker.communicate(timeout=_SECONDS_A_GAME * len(share))[1])
     except subprocess.TimeoutExpired:
-        raise EnvironmentTrouble(f"TextWorld did not make a game of size {size} within {_SECONDS_A_GAME} s") from None
+        most = max(map(len, shares))
+        raise EnvironmentTrouble(
+            f"TextWorld did not make {most} games of size {size} within {_SECONDS_A_GAME * most} s; "
+            "those that were made are kept, and the same command goes on"
+        ) from None
     finally:
         for maker in makers:
             maker.kill()
             maker.communicate()
     for maker, err in zip(makers, told, strict=True):
         if maker.returncode != 0:
-            last = err.strip().rpartition("\n")[2]
+            last = err.strip().rpartition("\n")[2] or f"its process ended with status {maker.returncode}"
             raise EnvironmentTrouble(f"TextWorld could not make a game of size {size}: {last[:300]}")
     return games
 
