@@ -112,6 +112,18 @@ def test_self_written_tests_are_refused_and_an_oracle_is_labelled(options: Suite
     assert task.feedback.source == "oracle"
 
 
+def test_an_episode_may_be_longer_than_the_suite_has_it(options: SuiteOptions, tmp_path: Path) -> None:
+    script = tmp_path / "script.json"
+    looks = [f"Action: {action}" for action in ("look", "inventory", "go nowhere", "take nothing") * 9]
+    script.write_text(json.dumps({FIRST: {"act": looks}}))
+    command = [sys.executable, "-m", "hardwon", "run", "textworld", "--data", str(options.data), "--limit", "1"]
+    command += ["--steps", "20", "--strategy", "single", "--model", f"script:{script}", "--out", str(tmp_path / "run")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    (row,) = [json.loads(line) for line in (tmp_path / "run" / "results.jsonl").read_text().splitlines()]
+    assert row["calls"] == 20
+
+
 def test_a_run_loses_learns_and_wins_from_the_command_line(options: SuiteOptions, tmp_path: Path) -> None:
     way = textworld.walkthroughs(options)[FIRST]
     lost = ["Action: look", "Action: inventory"] * 3  # six steps: the episode's end

@@ -20,6 +20,7 @@ from hardwon.cli.plan import plan
 from hardwon.cli.report import report
 from hardwon.cli.run import run
 from hardwon.cli.solve import solve
+from hardwon.cli.suites import suites
 from hardwon.cli.view import view
 from hardwon.cli.watch import watch
 from hardwon.errors import HardwonError
@@ -44,6 +45,7 @@ app.command()(report)
 app.command()(export)
 app.command()(view)
 app.command()(watch)
+app.command()(suites)
 app.command()(doctor)
 app.add_typer(bank, name="bank")
 app.add_typer(models, name="models")

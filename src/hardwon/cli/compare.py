@@ -19,7 +19,11 @@ def compare(
         ),
     ],
     budget: Annotated[
-        str, typer.Option("--budget", help="What each arm may spend on each task: tokens=N, calls=N, usd=X.")
+        str,
+        typer.Option(
+            "--budget",
+            help="What each arm may spend on each task: tokens=N, calls=N, usd=X. An agent takes a call a step.",
+        ),
     ],
     data: o.Data = None,
     model: o.ModelName = None,

@@ -38,10 +38,20 @@ Settings = Annotated[
         help="A setting of the strategy, such as trials=5, memory=all, show=last.",
     ),
 ]
-Trials = Annotated[int | None, typer.Option("--trials", help="Most trials a task (short for --set trials=N).")]
+Trials = Annotated[
+    int | None,
+    typer.Option(
+        "--trials",
+        help="Most trials a task (short for --set trials=N). A loop ends earlier where they repeat (--set patience=N).",
+    ),
+]
 BudgetText = Annotated[
     str,
-    typer.Option("--budget", help="Limits of each task: calls=N,tokens=N,usd=X,seconds=S.", show_default="none"),
+    typer.Option(
+        "--budget",
+        help="Limits of each task: calls=N,tokens=N,usd=X,seconds=S. An agent takes a call a step.",
+        show_default="none",
+    ),
 ]
 SuiteName = Annotated[
     str,
@@ -66,13 +76,17 @@ Checkouts = Annotated[
 Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Tasks worked on at once.", show_default="4")]
 FeedbackName = Annotated[
     str | None,
-    typer.Option("--feedback", help="visible, generated or oracle. Default: visible where the suite shows tests."),
+    typer.Option(
+        "--feedback",
+        help="What the loop may learn from: visible, generated (self-written tests) or oracle (the hidden answer's "
+        "verdict, labelled everywhere). Default: by the suite.",
+    ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="The run folder. Default: runs/NAME, by the settings.")]
 Resume = Annotated[bool, typer.Option("--resume/--fresh", help="Go on with the run in the folder, or discard it.")]
 Show = Annotated[bool, typer.Option("--show", help="Tell each trial and lesson as it happens.")]
 Temperature = Annotated[float, typer.Option("--temperature", min=0, max=2, help="Of the first attempt.")]
-MaxTokens = Annotated[int, typer.Option("--max-tokens", min=1, help="Most tokens of one attempt.")]
+MaxTokens = Annotated[int, typer.Option("--max-tokens", min=1, help="Most tokens of one reply.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**31 - 1, help="Sampling seed.")]
 Prompts = Annotated[
     Path | None, typer.Option("--prompts", help="A folder of your own prompts, laid out ROOM/NAME.txt.")
@@ -87,6 +101,7 @@ Steps = Annotated[
     typer.Option(
         "--steps",
         min=1,
+        max=1000,
         metavar="N",
         help="Most actions of an agent's episode. Default: the suite's.",
         show_default=False,

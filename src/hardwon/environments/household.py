@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from hardwon.environments.process import ProcessWorld, WorldLimits
+from hardwon.environments.process import MOST_STEPS, ProcessWorld, WorldLimits
 from hardwon.environments.protocol import Observation, broken
 
 TOOLS = """\
@@ -28,12 +28,12 @@ slice THING with THING: with a knife in your hand
 use THING: turn a lamp on"""
 
 
-def household_game(game: Path, steps: int) -> ProcessWorld:
+def household_game(game: Path, steps: int = MOST_STEPS) -> ProcessWorld:
     """The world of a game file of ALFWorld (game.tw-pddl)."""
     return ProcessWorld(f"{__name__}:from_file", {"game": str(game.absolute())}, WorldLimits(steps=steps))
 
 
-def household_problem(problem: str, steps: int) -> ProcessWorld:
+def household_problem(problem: str, steps: int = MOST_STEPS) -> ProcessWorld:
     """The world of a problem in PDDL, over the logic files that the package `alfworld` carries."""
     return ProcessWorld(f"{__name__}:from_problem", {"problem": problem}, WorldLimits(steps=steps))
 

@@ -12,6 +12,9 @@ from hardwon.environments.child import Child
 from hardwon.environments.protocol import Observation
 from hardwon.errors import EnvironmentTrouble
 
+MOST_STEPS = 1000
+"""Of an episode that whoever acts in it bounds."""
+
 
 class World(Protocol):
     """What runs inside: plain blocking code, which may raise whatever it likes."""

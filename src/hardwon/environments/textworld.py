@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hardwon.environments.process import ProcessWorld, WorldLimits
+from hardwon.environments.process import MOST_STEPS, ProcessWorld, WorldLimits
 from hardwon.environments.protocol import Observation, broken
 
 TOOLS = """\
@@ -35,7 +35,7 @@ _GAP = re.compile(r"\n\s*\n")
 _ONE_ACTION = re.compile(r"[.;\n]|,?\s+then\s+", re.IGNORECASE)
 
 
-def textworld_game(game: Path, steps: int) -> ProcessWorld:
+def textworld_game(game: Path, steps: int = MOST_STEPS) -> ProcessWorld:
     """The world of a game that was made (its .json); the playable file is compiled beside it when first needed."""
     return ProcessWorld(f"{__name__}:Game", {"game": str(game.absolute())}, WorldLimits(steps=steps))
 

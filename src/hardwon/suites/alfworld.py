@@ -46,7 +46,7 @@ def load(options: SuiteOptions, sandbox: Sandbox) -> tuple[Task, ...]:
     return tuple(
         game_task(
             Problem(task_id, f"Your task is to: {goal}.", "game"),
-            partial(household_problem, problem, STEPS),
+            partial(household_problem, problem),
             problem,
             feedback=feedback,
             told=False,
@@ -86,7 +86,7 @@ def _own(options: SuiteOptions, folder: Path, feedback: Source) -> tuple[Task, .
     return tuple(
         game_task(
             Problem(task_id, f"Your task is to: {_goal(games[task_id], files[task_id])}.", "game"),
-            partial(household_game, files[task_id], STEPS),
+            partial(household_game, files[task_id]),
             json.dumps(games[task_id], sort_keys=True),
             feedback=feedback,
             told=False,

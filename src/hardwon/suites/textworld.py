@@ -40,7 +40,7 @@ def load(options: SuiteOptions, sandbox: Sandbox) -> tuple[Task, ...]:
     return tuple(
         game_task(
             Problem(task_id, objective, "game"),
-            partial(textworld_game, game, settings["steps"]),
+            partial(textworld_game, game),
             content,
             feedback="oracle" if options.feedback == "oracle" else "grounded",
             told=True,
