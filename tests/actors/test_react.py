@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,7 @@ from hardwon.actors.react import ReActActor
 from hardwon.actors.react_text import read_turn
 from hardwon.budget import Budget, BudgetExhausted
 from hardwon.errors import EnvironmentTrouble
+from hardwon.evaluators.answers import final_answer
 from hardwon.models.protocol import Message
 from hardwon.record import MemoryRecord, trajectory_from, trajectory_payload
 from hardwon.trial import Feedback, Lesson, Step, Trajectory, Trial
@@ -128,6 +130,14 @@ def test_a_repeated_action_with_an_effect_is_no_mistake() -> None:
 )
 def test_a_turn_is_read_however_it_is_written(reply: str, thought: str, action: str | None) -> None:
     assert read_turn(reply, ("go north", "wait")) == (thought, action)
+
+
+@pytest.mark.parametrize("sign", ["*", " ", "\n", "#", "> ", "Observation: x\n", "1. ", "Action"])
+def test_a_long_reply_of_one_sign_takes_no_time_to_speak_of(sign: str) -> None:
+    started = time.process_time()
+    read_turn(sign * 20_000)
+    final_answer(sign * 20_000)
+    assert time.process_time() - started < 1
 
 
 @given(st.text(max_size=80), st.sampled_from(["", "Action: ", "Thought: ", "Observation: ", "\nAction:"]))

@@ -16,7 +16,7 @@ from hardwon.trial import Step
 LONGEST_THOUGHT = 1200
 LONGEST_ACTION = 1000
 
-_MARKS = r"[ \t>*_`#-]*(?:\d+[.)][ \t]*)?[*_`]*"
+_MARKS = r"[ \t>*_`#-]*(?:\d+[.)][ \t]*[*_`]*)?"
 _LABEL_END = r"(?:[ \t]*\(?#?[\d.]+\)?)?[ \t*_`]*[:：][ \t*_`]*"
 _INVENTED = re.compile("^" + _MARKS + r"observation\b", re.IGNORECASE | re.MULTILINE)
 _ACTION = re.compile("^" + _MARKS + rf"act(?:ion)?{_LABEL_END}(.*)$", re.IGNORECASE | re.MULTILINE)
@@ -27,7 +27,7 @@ _THOUGHT = re.compile("^" + _MARKS + rf"thought{_LABEL_END}", re.IGNORECASE)
 _CALL = re.compile(r"^[ \t]*(\w+\[.*\])[ \t]*$", re.MULTILINE)
 _AGAIN = re.compile(r"(?:action[ \t]*[:：][ \t]*|\d+[.)][ \t]+)+", re.IGNORECASE)
 _ECHO = re.compile(
-    r"\A\s*" + _MARKS + r"observation\b.*?(?=^" + _MARKS + r"(?:thought|act(?:ion)?)\b)", re.I | re.M | re.S
+    r"\A" + _MARKS + r"observation\b.*?(?=^" + _MARKS + r"(?:thought|act(?:ion)?)\b)", re.I | re.M | re.S
 )
 _FENCE = re.compile(r"^[ \t]*```[\w-]*[ \t]*$", re.MULTILINE)
 _WRAPPED = re.compile(r"\[(.*)\]|\"(.*)\"|\u201c(.*)\u201d")
@@ -64,7 +64,7 @@ def read_turn(reply: str, valid_actions: Sequence[str] | None = None) -> tuple[s
     What follows an observation that the model made up is not read; one that it only repeats, before all else, is passed
     over. Without the label `Action:` a line is an action if it is a call, `Name[…]`, or one of `valid_actions`.
     """
-    reply = _ECHO.sub("", reply.replace("\r\n", "\n"))
+    reply = _ECHO.sub("", reply.replace("\r\n", "\n").lstrip())
     invented = _INVENTED.search(reply)
     reply = reply[: invented.start()] if invented else reply
     found = [match for match in (_ACTION.search(reply), _ACTION_BESIDE.search(reply)) if match]

@@ -29,7 +29,7 @@ _SAID = re.compile(r"\banswer\s+is\s+(.+)", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"(?:(?<=[a-z)\]]{3})|(?<=\b[Yy]es)|(?<=\b[Nn]o)|(?<=\d))\.\s+(?=[A-Z])")
 """A full stop that is no abbreviation's."""
 _BOXED = re.compile(r"\\boxed\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
-_HASHED = re.compile(r"^\s*####[ \t]*(\S.*)$", re.MULTILINE)
+_HASHED = re.compile(r"^[ \t]*####[ \t]*(\S.*)$", re.MULTILINE)
 _FENCE = re.compile(r"^[ \t]*(?:```[\w-]*|\\[\[\]]|\$\$)[ \t]*$", re.MULTILINE)
 """A line that only opens or closes a block of code or a formula."""
 _BULLET = re.compile(r"\A(?:[-*•]|\d+[.)])[ \t]+(?=\S)")
